@@ -1,0 +1,1 @@
+"""One module per outside technology; they translate and never decide."""

@@ -1,0 +1,254 @@
+"""The values everything else speaks of: spans, documents, chunks, citations, hits."""
+
+from enum import StrEnum
+from typing import TypeAlias
+
+from attrs import field, frozen
+
+from groundkit.core.result import Failure, Result, Success
+
+
+class SourceClass(StrEnum):
+    """How the text of a source is reached again."""
+
+    TEXT = "text"
+    EXTRACTED = "extracted"
+    SNAPSHOT = "snapshot"
+
+
+@frozen
+class FromText:
+    """The text is the file's own bytes, decoded as strict UTF-8."""
+
+
+@frozen
+class FromExtractor:
+    """The text is what this extractor makes of the bytes."""
+
+    identity: str
+
+
+@frozen
+class FromSnapshot:
+    """The text is a local copy of what was fetched."""
+
+
+Provenance: TypeAlias = FromText | FromExtractor | FromSnapshot
+
+
+@frozen
+class ProvenanceRefused:
+    """A source class and an extractor that cannot stand together."""
+
+    source_class: str
+    extractor: str | None
+
+
+def source_class_of(provenance: Provenance) -> SourceClass:
+    match provenance:
+        case FromText():
+            return SourceClass.TEXT
+        case FromExtractor():
+            return SourceClass.EXTRACTED
+        case FromSnapshot():
+            return SourceClass.SNAPSHOT
+
+
+def extractor_of(provenance: Provenance) -> str | None:
+    return provenance.identity if isinstance(provenance, FromExtractor) else None
+
+
+def provenance(source_class: str, extractor: str | None) -> Result[Provenance, ProvenanceRefused]:
+    """Exactly the extracted class has an extractor; every other pairing is refused."""
+    match source_class, extractor:
+        case SourceClass.TEXT, None:
+            return Success(FromText())
+        case SourceClass.SNAPSHOT, None:
+            return Success(FromSnapshot())
+        case SourceClass.EXTRACTED, str(identity) if identity:
+            return Success(FromExtractor(identity))
+    return Failure(ProvenanceRefused(source_class, extractor))
+
+
+@frozen(order=True)
+class Span:
+    """Half-open `[start, end)` in Unicode code points of a document's text."""
+
+    start: int
+    end: int
+
+    @property
+    def length(self) -> int:
+        return self.end - self.start
+
+
+@frozen
+class Locator:
+    """The same place in words a person can use. Lines and columns count from 1, columns in code points."""
+
+    line: int
+    column: int
+    heading_path: tuple[str, ...] = ()
+
+
+@frozen
+class Chunk:
+    """A span of a document with its text, its place in the order (from 0) and its locator."""
+
+    id: str
+    document_id: str
+    ordinal: int
+    span: Span
+    text: str = field(repr=False)
+    locator: Locator
+
+
+@frozen
+class Document:
+    """One text version of one source, as decoded: no newline folding, no normalisation, a BOM kept."""
+
+    id: str
+    source: str
+    provenance: Provenance
+    text: str = field(repr=False)
+    text_digest: str
+    media_type: str
+    title: str = ""
+
+    @property
+    def source_class(self) -> SourceClass:
+        return source_class_of(self.provenance)
+
+    @property
+    def extractor(self) -> str | None:
+        return extractor_of(self.provenance)
+
+
+@frozen
+class DocumentRecord:
+    """The provenance view of a stored document. `length` is in code points; `ingested_at` is UTC, ISO 8601."""
+
+    document_id: str
+    source: str
+    provenance: Provenance
+    text_digest: str
+    length: int
+    chunks: int
+    media_type: str
+    title: str
+    fingerprint: str
+    ingested_at: str
+
+    @property
+    def source_class(self) -> SourceClass:
+        return source_class_of(self.provenance)
+
+    @property
+    def extractor(self) -> str | None:
+        return extractor_of(self.provenance)
+
+
+@frozen
+class Citation:
+    """What is needed to look at the source again and say whether it still says this.
+
+    `digest` is the SHA-256 of the cited text in UTF-8; `before` and `after` are up to 64 code points of its neighbourhood.
+    """
+
+    document_id: str
+    chunk_id: str
+    source: str
+    provenance: Provenance
+    span: Span
+    digest: str
+    before: str = field(default="", repr=False)
+    after: str = field(default="", repr=False)
+    locator: Locator | None = None
+
+    @property
+    def source_class(self) -> SourceClass:
+        return source_class_of(self.provenance)
+
+    @property
+    def extractor(self) -> str | None:
+        return extractor_of(self.provenance)
+
+    @property
+    def start_offset(self) -> int:
+        return self.span.start
+
+    @property
+    def end_offset(self) -> int:
+        return self.span.end
+
+
+class Verdict(StrEnum):
+    VERIFIED = "verified"
+    DRIFTED = "drifted"
+    UNRESOLVABLE = "unresolvable"
+
+
+class Reason(StrEnum):
+    """Why a verdict is what it is; which reason belongs to which verdict is one table in `verdicts`."""
+
+    SAME = "same"
+    CHANGED = "changed"
+    SOURCE_MISSING = "source_missing"
+    SOURCE_UNREADABLE = "source_unreadable"
+    NOT_TEXT = "not_text"
+    TOO_LARGE = "too_large"
+    NAME_NOT_UTF8 = "name_not_utf8"
+    OUTSIDE_BASE = "outside_base"
+    NO_BASE = "no_base"
+    EXTRACTOR_MISMATCH = "extractor_mismatch"
+    EXTRACTION_FAILED = "extraction_failed"
+    NO_SNAPSHOT_DIR = "no_snapshot_dir"
+    SNAPSHOT_MISSING = "snapshot_missing"
+    SNAPSHOT_CORRUPT = "snapshot_corrupt"
+    UNKNOWN_DOCUMENT = "unknown_document"
+    UNKNOWN_CHUNK = "unknown_chunk"
+    BUDGET = "budget"
+
+
+@frozen
+class Verification:
+    """One verdict with its reason and a sentence. True exactly when it is `verified`."""
+
+    verdict: Verdict
+    reason: Reason
+    detail: str
+    context_changed: bool = False
+
+    def __bool__(self) -> bool:
+        return self.verdict is Verdict.VERIFIED
+
+
+@frozen
+class RetrievalResult:
+    """A search hit: the passage, its score, its citation, and what looking at the source gave (None: nobody looked)."""
+
+    score: float
+    text: str = field(repr=False)
+    citation: Citation
+    locator: Locator
+    verification: Verification | None = None
+
+    @property
+    def chunk_id(self) -> str:
+        return self.citation.chunk_id
+
+    @property
+    def document_id(self) -> str:
+        return self.citation.document_id
+
+    @property
+    def source(self) -> str:
+        return self.citation.source
+
+    @property
+    def source_class(self) -> SourceClass:
+        return self.citation.source_class
+
+    @property
+    def extractor(self) -> str | None:
+        return self.citation.extractor

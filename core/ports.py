@@ -1,0 +1,206 @@
+"""What the use cases need from the outside world, as protocols. The docstrings are the contracts.
+
+Each has one contract suite (`groundkit.testing.contracts`), which the real adapter and its in-memory twin both pass.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from attrs import frozen
+
+from groundkit.core.query import LexicalQuery
+from groundkit.core.result import Result
+from groundkit.core.settings import Settings
+from groundkit.core.sources import Explanation, Found, ReadFailure, ReadSource, WalkRequest
+from groundkit.core.storage import (
+    ChunkQuery,
+    DocumentRecord,
+    LexicalDocument,
+    LexicalFailure,
+    Mark,
+    RecordQuery,
+    SourceFailure,
+    StorageFailure,
+    StoredChunk,
+    StoreState,
+    Write,
+)
+
+
+class StoreView(Protocol):
+    """One consistent view of a store. Nothing committed after it was taken shows in it. Close it soon.
+
+    `at` is a generation number, that of `state.current` or of `state.tip`; other numbers give unspecified rows.
+    """
+
+    @property
+    def state(self) -> StoreState: ...
+
+    def records(self, wanted: RecordQuery, at: int) -> Result[tuple[DocumentRecord, ...], StorageFailure]:
+        """Documents alive at `at`, ordered by source (by code point)."""
+
+    def chunks(self, wanted: ChunkQuery, at: int) -> Result[tuple[StoredChunk, ...], StorageFailure]:
+        """Chunks alive at `at` whose document is alive at `at`."""
+
+    def sizes(self, rows: Sequence[int], at: int) -> Result[dict[int, int], StorageFailure]:
+        """Tokens of each of these rows alive at `at`, without reading a text."""
+
+    def first(self, rows: Sequence[int], at: int, limit: int) -> Result[tuple[int, ...], StorageFailure]:
+        """Of these rows alive at `at`, the first `limit` by (source, start)."""
+
+    def live(self, at: int) -> Result[dict[int, str], StorageFailure]:
+        """Document id of every chunk row alive at `at`."""
+
+    def failures(self) -> Result[tuple[SourceFailure, ...], StorageFailure]:
+        """What could not be ingested when it was last tried, by source."""
+
+    def close(self) -> None:
+        """End the view. Closing twice does nothing."""
+
+
+class DocumentStore(Protocol):
+    """The truth of one collection. Every change is one durable transaction or nothing.
+
+    Of the writing methods, the caller holds the collection's writer lock.
+    """
+
+    def create(self, settings: Settings, analyzer: str) -> Result[None, StorageFailure]:
+        """Make the store if there is none, at generation 0 without documents. An existing one is left alone; a dropped
+        one is finished off first."""
+
+    def view(self) -> Result[StoreView, StorageFailure]:
+        """A view of now. Notices that the file was replaced by another one and opens that."""
+
+    def stage(self, write: Write) -> Result[tuple[LexicalDocument, ...], StorageFailure]:
+        """Rows of the next generation become durable: `tip` is one more, `current` stands.
+
+        Returns the outbox: the documents whose chunks changed, with all their rows alive at `tip` in order.
+        Refused with `BUSY` while an earlier write is unfinished (`tip` is not `current`).
+        """
+
+    def recount(self, analyzer: str, view_of: Callable[[str], tuple[str, int]]) -> Result[None, StorageFailure]:
+        """A generation in which every live chunk has a new row, counted by `view_of` (text to view and tokens).
+
+        Moves `tip` like `stage`. The outbox is not filled: a rebuild of the lexical index has to follow.
+        """
+
+    def outbox(self, view_of: Callable[[str], tuple[str, int]]) -> Result[tuple[LexicalDocument, ...], StorageFailure]:
+        """What is still to be told to the lexical index, as `stage` returned it."""
+
+    def everything(
+        self, view_of: Callable[[str], tuple[str, int]]
+    ) -> Result[Iterator[LexicalDocument], StorageFailure]:
+        """Every document with chunks alive at `tip`, for a rebuild; reads as it goes."""
+
+    def declare(self, build: int) -> Result[None, StorageFailure]:
+        """`current` becomes `tip`, `build` the lexical directory; rows that ended, older generations and the outbox go."""
+
+    def record_failures(self, cleared: Sequence[str], failed: Sequence[SourceFailure]) -> Result[None, StorageFailure]:
+        """Forget the failures of the cleared sources, remember the new ones. No generation is made."""
+
+    def check(self) -> Result[tuple[str, ...], StorageFailure]:
+        """What SQLite's own checks find; empty when nothing."""
+
+    def drop(self) -> Result[None, StorageFailure]:
+        """Mark the collection dropped, durably: from here it reads as unknown."""
+
+    def remove_files(self) -> Result[None, StorageFailure]:
+        """Unlink the files of a dropped store."""
+
+    def close(self) -> None: ...
+
+
+@frozen
+class TermFacts:
+    """What the engine says of a term: live documents with it, and the idf and mean length its own scores are made with."""
+
+    live: int
+    native_idf: float
+    native_mean: float
+
+
+@frozen
+class Candidates:
+    """The engine's own best: rows with native scores, descending; `matches` counts every live match."""
+
+    rows: tuple[tuple[int, float], ...]
+    matches: int
+
+
+class LexicalSearcher(Protocol):
+    """An immutable snapshot of one lexical index."""
+
+    @property
+    def mark(self) -> Mark: ...
+
+    def facts(self, term: str) -> Result[TermFacts, LexicalFailure]: ...
+
+    def candidates(self, query: LexicalQuery, limit: int) -> Result[Candidates, LexicalFailure]:
+        """The `limit` (≥ 1) best matches by native score, complete: no match with a higher score is left out."""
+
+
+class LexicalIndex(Protocol):
+    """Postings of one collection, in numbered builds. May be lost at any time; is made again from the store.
+
+    `apply`, `rebuild` and `discard` are called under the collection's writer lock.
+    """
+
+    @property
+    def analyzer(self) -> str:
+        """Identity of what turns a text into terms."""
+
+    def terms(self, view: str) -> list[str]:
+        """The terms of a search view, in order, one for each token."""
+
+    def searcher(self, build: int) -> Result[LexicalSearcher, LexicalFailure]:
+        """A searcher over what was last committed to this build. `DAMAGED` if it names no generation."""
+
+    def apply(self, build: int, mark: Mark, documents: Sequence[LexicalDocument]) -> Result[None, LexicalFailure]:
+        """Each document's rows become exactly these, and the index's mark becomes `mark`, in one commit."""
+
+    def rebuild(self, build: int, mark: Mark, documents: Iterable[LexicalDocument]) -> Result[None, LexicalFailure]:
+        """A new build, from nothing. What stood under this number goes first."""
+
+    def live(self, build: int) -> Result[dict[int, str], LexicalFailure]:
+        """Document id of every live row. A row that stands twice is `DAMAGED`."""
+
+    def check(self, build: int) -> Result[tuple[str, ...], LexicalFailure]:
+        """Damage that checksums show; empty when none."""
+
+    def discard(self, keep: int | None) -> Result[None, LexicalFailure]:
+        """Remove every build but this one; with None, all of them and their directory."""
+
+    def close(self) -> None: ...
+
+
+class SourceReader(Protocol):
+    """The files below one base directory, opened once. No link below the base is ever followed."""
+
+    def walk(self, request: WalkRequest) -> Iterator[Found]:
+        """Every file below the asked paths once, by source, each with what to do with it, in order of source."""
+
+    def read(self, source: str, limit: int) -> Result[ReadSource, ReadFailure]:
+        """The bytes of a regular file, all from one open, with their digest. Never blocks on a FIFO or device."""
+
+    def explain(self, source: str) -> Explanation:
+        """Which rule decides about this path."""
+
+    def close(self) -> None: ...
+
+
+class Clock(Protocol):
+    def now(self) -> str:
+        """UTC, ISO 8601 with seconds and `Z`."""
+
+
+@frozen
+class LockBusy:
+    """Another process writes. `holder` is what it wrote about itself, or empty."""
+
+    holder: str
+
+
+class WriterLock(Protocol):
+    def hold(self, seconds: float) -> Result[AbstractContextManager[None], LockBusy | StorageFailure]:
+        """The collection's lock, waited for at most so long. The lock file's mere existence means nothing."""

@@ -1,0 +1,54 @@
+"""What a collection is told once and remembers."""
+
+from attrs import frozen
+
+from groundkit.core.result import Failure, Result, Success
+
+#: A cluster longer than this many chunk sizes is cut in its middle.
+HARD_LIMIT_FACTOR = 4
+LANGUAGES = (
+    "none", "arabic", "danish", "dutch", "english", "finnish", "french", "german", "greek", "hungarian", "italian",
+    "norwegian", "portuguese", "romanian", "russian", "spanish", "swedish", "tamil", "turkish",
+)  # fmt: skip
+
+
+@frozen
+class Settings:
+    """Chunk size and overlap in code points, stemming language, and the largest source in bytes.
+
+    `base` is the base directory relative to the index directory (posix separators), or None while no local source was
+    ingested.
+    """
+
+    chunk_size: int = 1200
+    chunk_overlap: int = 0
+    language: str = "english"
+    max_bytes: int = 64 * 1024 * 1024
+    base: str | None = None
+
+    @property
+    def hard_limit(self) -> int:
+        """No chunk is longer than this, whatever the text."""
+        return self.chunk_size * HARD_LIMIT_FACTOR
+
+
+@frozen
+class SettingsRefused:
+    """A setting outside its limits: its name, the value, what is allowed."""
+
+    name: str
+    value: object
+    allowed: str
+
+
+def checked(settings: Settings) -> Result[Settings, SettingsRefused]:
+    """The settings, if every one lies within its limits."""
+    if not 16 <= settings.chunk_size <= 1_000_000:
+        return Failure(SettingsRefused("chunk_size", settings.chunk_size, "16 to 1000000 code points"))
+    if not 0 <= settings.chunk_overlap < settings.chunk_size:
+        return Failure(SettingsRefused("chunk_overlap", settings.chunk_overlap, "0 or more, and less than chunk_size"))
+    if settings.language not in LANGUAGES:
+        return Failure(SettingsRefused("language", settings.language, ", ".join(LANGUAGES)))
+    if settings.max_bytes < 1:
+        return Failure(SettingsRefused("max_bytes", settings.max_bytes, "1 byte or more"))
+    return Success(settings)

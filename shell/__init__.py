@@ -1,0 +1,1 @@
+"""Citations that can be checked. The public names load on first use."""

@@ -1,0 +1,1 @@
+"""In-memory twins, contracts and laws for tests."""
