@@ -3,19 +3,20 @@
 Each has one contract suite (`groundkit.testing.contracts`), which the real adapter and its in-memory twin both pass.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from attrs import frozen
 
+from groundkit.core.model import DocumentRecord
 from groundkit.core.query import LexicalQuery
+from groundkit.core.ranking import Candidates, TermFacts
 from groundkit.core.result import Result
 from groundkit.core.settings import Settings
 from groundkit.core.sources import Explanation, Found, ReadFailure, ReadSource, WalkRequest
 from groundkit.core.storage import (
     ChunkQuery,
-    DocumentRecord,
     LexicalDocument,
     LexicalFailure,
     Mark,
@@ -26,6 +27,10 @@ from groundkit.core.storage import (
     StoreState,
     Write,
 )
+
+
+#: The search view of a text and the number of its tokens (`folding.search_view`).
+ViewOf: TypeAlias = Callable[[str], tuple[str, int]]
 
 
 class StoreView(Protocol):
@@ -79,19 +84,22 @@ class DocumentStore(Protocol):
         Refused with `BUSY` while an earlier write is unfinished (`tip` is not `current`).
         """
 
-    def recount(self, analyzer: str, view_of: Callable[[str], tuple[str, int]]) -> Result[None, StorageFailure]:
+    def recount(self, analyzer: str, view_of: ViewOf) -> Result[None, StorageFailure]:
         """A generation in which every live chunk has a new row, counted by `view_of` (text to view and tokens).
 
         Moves `tip` like `stage`. The outbox is not filled: a rebuild of the lexical index has to follow.
         """
 
-    def outbox(self, view_of: Callable[[str], tuple[str, int]]) -> Result[tuple[LexicalDocument, ...], StorageFailure]:
+    def outbox(self, view_of: ViewOf) -> Result[tuple[LexicalDocument, ...], StorageFailure]:
         """What is still to be told to the lexical index, as `stage` returned it."""
 
     def everything(
-        self, view_of: Callable[[str], tuple[str, int]]
-    ) -> Result[Iterator[LexicalDocument], StorageFailure]:
-        """Every document with chunks alive at `tip`, for a rebuild; reads as it goes."""
+        self, after: str, characters: int, view_of: ViewOf
+    ) -> Result[tuple[LexicalDocument, ...], StorageFailure]:
+        """Documents with chunks alive at `tip` and an id greater than `after`, by id, for a rebuild.
+
+        As many as hold about so many code points, at least one; empty when there is none left.
+        """
 
     def declare(self, build: int) -> Result[None, StorageFailure]:
         """`current` becomes `tip`, `build` the lexical directory; rows that ended, older generations and the outbox go."""
@@ -111,23 +119,6 @@ class DocumentStore(Protocol):
     def close(self) -> None: ...
 
 
-@frozen
-class TermFacts:
-    """What the engine says of a term: live documents with it, and the idf and mean length its own scores are made with."""
-
-    live: int
-    native_idf: float
-    native_mean: float
-
-
-@frozen
-class Candidates:
-    """The engine's own best: rows with native scores, descending; `matches` counts every live match."""
-
-    rows: tuple[tuple[int, float], ...]
-    matches: int
-
-
 class LexicalSearcher(Protocol):
     """An immutable snapshot of one lexical index."""
 
@@ -143,7 +134,7 @@ class LexicalSearcher(Protocol):
 class LexicalIndex(Protocol):
     """Postings of one collection, in numbered builds. May be lost at any time; is made again from the store.
 
-    `apply`, `rebuild` and `discard` are called under the collection's writer lock.
+    `start`, `apply` and `discard` are called under the collection's writer lock.
     """
 
     @property
@@ -156,11 +147,16 @@ class LexicalIndex(Protocol):
     def searcher(self, build: int) -> Result[LexicalSearcher, LexicalFailure]:
         """A searcher over what was last committed to this build. `DAMAGED` if it names no generation."""
 
-    def apply(self, build: int, mark: Mark, documents: Sequence[LexicalDocument]) -> Result[None, LexicalFailure]:
-        """Each document's rows become exactly these, and the index's mark becomes `mark`, in one commit."""
+    def start(self, build: int) -> Result[None, LexicalFailure]:
+        """An empty build without a mark. What stood under this number goes first."""
 
-    def rebuild(self, build: int, mark: Mark, documents: Iterable[LexicalDocument]) -> Result[None, LexicalFailure]:
-        """A new build, from nothing. What stood under this number goes first."""
+    def apply(
+        self, build: int, mark: Mark | None, documents: Sequence[LexicalDocument]
+    ) -> Result[None, LexicalFailure]:
+        """Each document's rows become exactly these, and the index's mark becomes `mark`, in one commit.
+
+        Without a mark more is to follow, and the build is not to be trusted until a later call brings one.
+        """
 
     def live(self, build: int) -> Result[dict[int, str], LexicalFailure]:
         """Document id of every live row. A row that stands twice is `DAMAGED`."""
