@@ -28,7 +28,6 @@ from groundkit.core.storage import (
     Write,
 )
 
-
 #: The search view of a text and the number of its tokens (`folding.search_view`).
 ViewOf: TypeAlias = Callable[[str], tuple[str, int]]
 
