@@ -112,6 +112,16 @@ def token_after(previous: str, write: Write) -> str:
     return next_token(previous, work)
 
 
+def first_token(settings: Settings, analyzer: str) -> str:
+    """The token of generation 0."""
+    return next_token("", ("created", analyzer, repr(settings)))
+
+
+def token_after_recount(previous: str, analyzer: str) -> str:
+    """The token of the generation in which every chunk is counted under another analyzer."""
+    return next_token(previous, ("recount", analyzer))
+
+
 @frozen
 class LexicalRow:
     """One chunk as the lexical index sees it: its row in the store, and its search view."""
