@@ -1,9 +1,12 @@
 """What a source is, decided once: its name, its loader, and what a walk found of it."""
 
+from collections.abc import Iterable
 from enum import Enum, StrEnum
 from typing import TypeAlias
 
 from attrs import field, frozen
+
+from groundkit.core.paths import lies_below
 
 
 class Loader(StrEnum):
@@ -123,3 +126,120 @@ class Explanation:
     source: str
     decision: Decision
     rule: str
+
+
+#: Weakest first: where two of one directory disagree, the later one decides.
+IGNORE_FILES = (".gitignore", ".ignore", ".gkignore")
+INDEX_DIRECTORY = ".groundkit"
+KNOWN_SUFFIXES = ", ".join(sorted(KINDS))
+
+
+def suffix_of(source: str) -> str:
+    """The last suffix of the last part in lower case, or "". A leading dot begins no suffix."""
+    name = source.rpartition("/")[2]
+    dot = name.rfind(".")
+    return name[dot:].lower() if dot > 0 else ""
+
+
+def kind_of(source: str, as_text: bool = False) -> Kind | None:
+    """What a file of this name is; None when its suffix stands for nothing. With `as_text` every file is plain text."""
+    return PLAIN_TEXT if as_text else KINDS.get(suffix_of(source))
+
+
+def is_utf8(name: str) -> bool:
+    """Whether a name was read as UTF-8; bytes that could not be stand in it as lone surrogates."""
+    return name.isascii() or not any("\ud800" <= character <= "\udfff" for character in name)
+
+
+def shown(name: str) -> str:
+    """A name as it is reported: what was no UTF-8 in it stands as `\\xff`."""
+    if is_utf8(name):
+        return name
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def source_of(found: Found) -> str:
+    return found.failure.source if isinstance(found, FoundFailed) else found.source
+
+
+def in_scope(paths: Iterable[str], source: str) -> bool:
+    """Whether a source is one of the asked paths or lies below one: only of such a source can a walk say that it is gone."""
+    return any(lies_below(source, path) for path in paths)
+
+
+class EntryKind(Enum):
+    """What a name in a directory stands for, links not followed."""
+
+    FILE = "a regular file"
+    DIRECTORY = "a directory"
+    LINK = "a symbolic link"
+    OTHER = "not a regular file"
+
+
+@frozen
+class Entry:
+    """A name in a directory: its source, what it is, where a link points, whether it is the index directory."""
+
+    source: str
+    kind: EntryKind
+    target: str = ""
+    is_index: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.source.rpartition("/")[2]
+
+
+def judge(entry: Entry, ignored_by: str | None, as_text: bool) -> Found | None:
+    """What a walk does with an entry it meets; None for a directory to go into. `ignored_by` is the rule that hides it."""
+    if not is_utf8(entry.source):
+        return FoundSkipped(shown(entry.source), SkipReason.NAME_NOT_UTF8, shown(entry.name))
+    if entry.is_index or entry.name == INDEX_DIRECTORY:
+        return FoundSkipped(entry.source, SkipReason.INDEX_DIRECTORY, entry.name)
+    if entry.name.startswith("."):
+        return FoundSkipped(entry.source, SkipReason.HIDDEN, entry.name)
+    if ignored_by is not None:
+        return FoundSkipped(entry.source, SkipReason.IGNORED, ignored_by)
+    if entry.kind is EntryKind.LINK:
+        return FoundSkipped(entry.source, SkipReason.SYMLINK, shown(entry.target))
+    if entry.kind is EntryKind.DIRECTORY:
+        return None
+    kind = kind_of(entry.source, as_text)
+    if kind is None:
+        return FoundSkipped(entry.source, SkipReason.UNKNOWN_SUFFIX, suffix_of(entry.source))
+    return _taken(entry, kind)
+
+
+def judge_named(entry: Entry, as_text: bool) -> Found | None:
+    """What a walk does with a path it was asked for by name; None for a directory to go into.
+
+    Neither a leading dot nor an ignore rule hides it, and what cannot be taken is a failure.
+    """
+    if not is_utf8(entry.source):
+        return failed(shown(entry.source), ReadProblem.NAME_NOT_UTF8, "the name is not UTF-8")
+    if entry.is_index or INDEX_DIRECTORY in entry.source.split("/"):
+        return FoundSkipped(entry.source, SkipReason.INDEX_DIRECTORY, entry.name)
+    if entry.kind is EntryKind.LINK:
+        return FoundFailed(link_refused(entry.source, entry.source, entry.target), directory=True)
+    if entry.kind is EntryKind.DIRECTORY:
+        return None
+    kind = kind_of(entry.source, as_text)
+    if kind is None and entry.kind is EntryKind.FILE:
+        known = f"{suffix_of(entry.source) or 'no suffix'}; known are {KNOWN_SUFFIXES}; or take it with --as text"
+        return failed(entry.source, ReadProblem.UNKNOWN_SUFFIX, known)
+    return _taken(entry, kind or PLAIN_TEXT)
+
+
+def _taken(entry: Entry, kind: Kind) -> Found:
+    if entry.kind is EntryKind.FILE:
+        return FoundFile(entry.source, kind)
+    return failed(entry.source, ReadProblem.NOT_REGULAR, EntryKind.OTHER.value)
+
+
+def failed(source: str, problem: ReadProblem, detail: str, directory: bool = False) -> FoundFailed:
+    return FoundFailed(ReadFailure(source, problem, detail), directory)
+
+
+def link_refused(source: str, link: str, target: str) -> ReadFailure:
+    """A source that is a symbolic link, or lies behind one."""
+    return ReadFailure(source, ReadProblem.OUTSIDE_BASE, f"{link} is a symbolic link to {shown(target)}")
