@@ -1,0 +1,233 @@
+"""Cutting a text into chunks: spans that cover it, in order, with whole characters, at the best places there are.
+
+The format only says where sections and blocks lie (`outline`); what is merged and where it is cut is the same for all.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+
+from attrs import frozen
+
+from groundkit.core import markdown
+from groundkit.core.boundaries import BOUNDARY_RULES, Boundaries
+from groundkit.core.fingerprint import chunk_id
+from groundkit.core.model import Chunk, Document, Locator, Span
+from groundkit.core.outline import Outline, Section
+from groundkit.core.settings import Settings
+from groundkit.core.spans import line_view
+
+#: Name and recipe number: the number grows with every change that moves a cut.
+CHUNKER = "chunks/1"
+
+_PARAGRAPH_GAP = re.compile(r"\n(?:[ \t]*\n)+")
+_BLANK_LINES = re.compile(r"(?:[ \t]*\n)*")
+_BLANKS = re.compile(r"\s*")
+
+#: Levels below blocks, best first: what stands before a break. Each demands a character behind it, so that a match that
+#: may look at one character beyond the wished cut never ends beyond it. A no-break space is no place to break.
+_PARAGRAPH = r"\n[ \t]*\n(?=[ \t]*[^ \t\n])"
+_LINE = r"\n(?=[\s\S])"
+_SENTENCE = r"""(?:[.!?…][)\]}"'’”»›]*[^\S\xa0\u2007\u202f]+|[。！？｡][)\]}"'’”」』）】》〉]*\s*)(?=\S)"""
+_WORD = r"[^\S\xa0\u2007\u202f](?=\S)"
+
+
+@frozen
+class _Level:
+    """`last` finds the last break of a stretch, by greed; `following` the first one."""
+
+    last: re.Pattern[str]
+    following: re.Pattern[str]
+
+
+def _level(pattern: str) -> _Level:
+    return _Level(re.compile(r"[\s\S]*" + pattern), re.compile(pattern))
+
+
+_LEVELS = tuple(_level(each) for each in (_PARAGRAPH, _LINE, _SENTENCE, _WORD))
+_SENTENCES, _WORDS = _LEVELS[2].following, _LEVELS[3].following
+
+
+def chunker_identity(settings: Settings) -> str:
+    """What decides where a text is cut, for the processing fingerprint."""
+    return f"{CHUNKER}+size/{settings.chunk_size}+overlap/{settings.chunk_overlap}+limit/{settings.hard_limit}+{BOUNDARY_RULES}"
+
+
+def plain_outline(text: str) -> Outline:
+    """The outline of text without a format: one section, blocks parted by blank lines."""
+    gaps = _PARAGRAPH_GAP.finditer(line_view(text))
+    return Outline(breaks=tuple(gap.end() for gap in gaps if gap.end() < len(text)))
+
+
+#: How the text of a media type is outlined; others are plain.
+OUTLINES: dict[str, Callable[[str], Outline]] = {"text/markdown": markdown.parse}
+
+
+def outline_of(text: str, media_type: str) -> Outline:
+    return OUTLINES.get(media_type, plain_outline)(text)
+
+
+def chunk_spans(text: str, media_type: str, settings: Settings) -> list[tuple[Span, tuple[str, ...]]]:
+    """The spans of a text's chunks in order, each with its heading path.
+
+    They cover the text; starts and ends strictly increase; neighbours share at most `chunk_overlap` code points; none is
+    empty, and an empty text has none. A chunk is longer than `chunk_size` only by the white space at its end or by one
+    character that cannot be cut, and never longer than `hard_limit`. Linear in the text.
+    """
+    return cut_outline(text, outline_of(text, media_type), settings)
+
+
+def cut_outline(text: str, outline: Outline, settings: Settings) -> list[tuple[Span, tuple[str, ...]]]:
+    """`chunk_spans` of a text whose outline is known."""
+    boundaries = Boundaries(text)
+    cutter = _Cutter(
+        line_view(text),
+        boundaries,
+        _allowed(outline.breaks, boundaries),
+        [
+            (start, end)
+            for start, end in outline.whole
+            if end - start <= settings.chunk_size and boundaries.may_cut(start)
+        ],
+        settings.chunk_size,
+        settings.chunk_overlap,
+        settings.hard_limit,
+    )
+    return [
+        (Span(start, end), path)
+        for begin, stop, path in _stretches(text, outline.sections, boundaries, settings.chunk_size)
+        for start, end in cutter.pieces(begin, stop)
+    ]
+
+
+def chunks(document: Document, settings: Settings) -> tuple[Chunk, ...]:
+    """The chunks of a document, with ids, places in the order and locators."""
+    text = document.text
+    spans = chunk_spans(text, document.media_type, settings)
+    locators = _locators(line_view(text), spans)
+    return tuple(
+        Chunk(chunk_id(document.id, span), document.id, ordinal, span, text[span.start : span.end], locator)
+        for ordinal, ((span, _), locator) in enumerate(zip(spans, locators, strict=True))
+    )
+
+
+def _locators(view: str, spans: list[tuple[Span, tuple[str, ...]]]) -> Iterator[Locator]:
+    """Lines are counted on from chunk to chunk, so that all together look at the text once."""
+    line, line_start, seen = 1, 0, 0
+    for span, path in spans:
+        line += view.count("\n", seen, span.start)
+        line_start = max(line_start, view.rfind("\n", seen, span.start) + 1)
+        seen = span.start
+        yield Locator(line, span.start - line_start + 1, path)
+
+
+def _allowed(breaks: tuple[int, ...], boundaries: Boundaries) -> tuple[int, ...]:
+    if boundaries.text.isascii():
+        return breaks
+    return tuple(at for at in breaks if boundaries.may_cut(at))
+
+
+def _stretches(
+    text: str, sections: tuple[Section, ...], boundaries: Boundaries, size: int
+) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    """Sections as `(start, end, heading path)`; one without a body goes with the next, as long as both headings fit."""
+    begin = 0
+    for place, section in enumerate(sections):
+        following = sections[place + 1] if place + 1 < len(sections) else None
+        end = following.start if following else len(text)
+        if following and not boundaries.may_cut(end):
+            continue
+        bare = not text[section.body : end].strip()
+        if following and bare and following.body - begin <= size:
+            continue
+        if begin < end:
+            yield begin, end, section.heading_path
+        begin = end
+
+
+@frozen
+class _Cutter:
+    """Cuts stretches of one text. `whole` are the ranges that fit into a chunk and are not to be cut."""
+
+    view: str
+    boundaries: Boundaries
+    breaks: tuple[int, ...]
+    whole: list[tuple[int, int]]
+    size: int
+    overlap: int
+    hard_limit: int
+
+    def pieces(self, begin: int, end: int) -> Iterator[tuple[int, int]]:
+        start = floor = begin
+        while end - start > self.size:
+            cut = self._with_blanks(self._cut(start, floor, end), start, end)
+            yield start, cut
+            if cut == end:
+                return
+            start, floor = self._next_start(start, cut), cut
+        yield start, end
+
+    def _cut(self, start: int, floor: int, end: int) -> int:
+        """The best place in `(floor, start + size]`, by level; a break too early for its chunk to be worth it is passed
+        over if what follows it must be cut anyway."""
+        wish = self._outside(start + self.size, floor)
+        early = start + self.size // 2
+        place = bisect_right(self.breaks, wish) - 1
+        if place >= 0 and self.breaks[place] > floor:
+            found = self.breaks[place]
+            following = self.breaks[place + 1] if place + 1 < len(self.breaks) else end
+            if found >= early or min(following, end) - found <= self.size:
+                return found
+            floor = found
+        for level in _LEVELS:
+            match = level.last.match(self.view, floor, wish + 1)
+            found = self._outside(match.end(), floor) if match else floor
+            if found == floor or not self.boundaries.may_cut(found):
+                continue
+            if found >= early or end - found <= self.size:
+                return found
+            if level.following.search(self.view, found, found + self.size + 1):
+                return found
+            floor = found
+        return self.boundaries.cut(floor, wish, min(start + self.hard_limit, end))
+
+    def _outside(self, at: int, floor: int) -> int:
+        """The place itself, or the start of the whole range it lies in, if that is beyond `floor`."""
+        if not self.whole:
+            return at
+        place = bisect_right(self.whole, (at, 0)) - 1
+        if place < 0:
+            return at
+        start, end = self.whole[place]
+        return start if floor < start < at < end else at
+
+    def _with_blanks(self, cut: int, start: int, end: int) -> int:
+        """The cut behind the white space that would else begin the next chunk, if it ends lines or the stretch."""
+        limit = min(start + self.hard_limit, end)
+        line_begins = self.view[cut - 1] == "\n"
+        blanks = _BLANKS.match(self.view, cut, limit)
+        behind = blanks.end() if blanks else cut
+        if behind == cut:
+            return cut
+        if behind < end and line_begins:
+            lines = _BLANK_LINES.match(self.view, cut, limit)
+            behind = lines.end() if lines else cut
+        return behind if self.boundaries.may_cut(behind) else cut
+
+    def _next_start(self, start: int, cut: int) -> int:
+        """Back from the cut by at most the overlap: to a sentence, a word, a character."""
+        if self.overlap == 0:
+            return cut
+        low = max(start + 1, cut - self.overlap, self._needed_by_whole(cut))
+        for pattern in (_SENTENCES, _WORDS):
+            match = pattern.search(self.view, low - 1, cut)
+            if match and low <= match.end() < cut and self.boundaries.may_cut(match.end()):
+                return match.end()
+        return next((at for at in range(low, cut) if self.boundaries.may_cut(at)), cut)
+
+    def _needed_by_whole(self, cut: int) -> int:
+        """The earliest start that leaves room for a whole range that begins at the cut."""
+        place = bisect_right(self.whole, (cut, len(self.view)))
+        if place and self.whole[place - 1][0] == cut:
+            return self.whole[place - 1][1] - self.size
+        return 0
