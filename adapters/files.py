@@ -184,7 +184,8 @@ class Files:
 
     def _decided(self, source: str) -> Found | EntryKind | None:
         """What decides about a path on the way down to it; if nothing does, a directory, or None if nothing is there."""
-        index, rules, there = self._index(), (), True
+        index, there = self._index(), True
+        rules: Rules = ()
         for path in ["", *parents_of(source), source] if source else [""]:
             entry = self._entry(path, index) if there else None
             if isinstance(entry, ReadFailure) and entry.problem is not ReadProblem.MISSING:
@@ -479,7 +480,8 @@ def _looked_into(directory: int, name: str, source: str, error: OSError) -> Read
 
 
 def _failure(source: str, error: OSError, what: str = "") -> ReadFailure:
-    detail = f"{what}: {error.strerror}" if what else error.strerror
+    said = error.strerror or str(error)
+    detail = f"{what}: {said}" if what else said
     return ReadFailure(source, _PROBLEMS.get(error.errno or 0, ReadProblem.UNREADABLE), detail)
 
 

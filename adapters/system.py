@@ -115,14 +115,21 @@ def _lock(path: Path, descriptor: int) -> Result[int, LockBusy | StorageFailure]
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return Failure(LockBusy(_holder(descriptor)))
-    if not os.path.samestat(os.fstat(descriptor), os.stat(path, follow_symlinks=False)):
-        # Someone else put another file in its place since it was opened; a lock on the old one protects nothing.
+    if not _still_there(path, descriptor):
         return Failure(LockBusy(""))
     # What it says is a courtesy to others, and no reason to fail on a full disk.
     with suppress(OSError):
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, _own_line(), 0)
     return Success(descriptor)
+
+
+def _still_there(path: Path, descriptor: int) -> bool:
+    """Whether the path names what was opened. A lock on a file that somebody took away protects nothing."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(path, follow_symlinks=False))
+    except FileNotFoundError:
+        return False
 
 
 @contextmanager
@@ -147,5 +154,5 @@ def _holder(descriptor: int) -> str:
 
 
 def _failure(path: Path, error: OSError) -> StorageFailure:
-    said = "a symbolic link" if error.errno == errno.ELOOP else error.strerror
+    said = "a symbolic link" if error.errno == errno.ELOOP else error.strerror or str(error)
     return StorageFailure(_PROBLEMS.get(error.errno or 0, StorageProblem.FAILED), path.name, said)
