@@ -15,7 +15,7 @@ from groundkit.core.fingerprint import chunk_id
 from groundkit.core.model import Chunk, Document, Locator, Span
 from groundkit.core.outline import Outline, Section
 from groundkit.core.settings import Settings
-from groundkit.core.spans import line_view
+from groundkit.core.spans import line_view, quote
 
 #: Name and recipe number: the number grows with every change that moves a cut.
 CHUNKER = "chunks/1"
@@ -94,31 +94,25 @@ def cut_outline(text: str, outline: Outline, settings: Settings) -> list[tuple[S
         settings.hard_limit,
     )
     return [
-        (Span(start, end), path)
+        (span, path)
         for begin, stop, path in _stretches(text, outline.sections, boundaries, settings.chunk_size)
-        for start, end in cutter.pieces(begin, stop)
+        for span in cutter.pieces(begin, stop)
     ]
 
 
-def chunks(document: Document, settings: Settings) -> tuple[Chunk, ...]:
-    """The chunks of a document, with ids, places in the order and locators."""
-    text = document.text
-    spans = chunk_spans(text, document.media_type, settings)
-    locators = _locators(line_view(text), spans)
-    return tuple(
-        Chunk(chunk_id(document.id, span), document.id, ordinal, span, text[span.start : span.end], locator)
-        for ordinal, ((span, _), locator) in enumerate(zip(spans, locators, strict=True))
-    )
-
-
-def _locators(view: str, spans: list[tuple[Span, tuple[str, ...]]]) -> Iterator[Locator]:
-    """Lines are counted on from chunk to chunk, so that all together look at the text once."""
+def chunks(document: Document, settings: Settings, outline: Outline | None = None) -> tuple[Chunk, ...]:
+    """The chunks of a document, with ids, places in the order and locators. `outline`, where it is at hand already."""
+    text, view = document.text, line_view(document.text)
+    made: list[Chunk] = []
     line, line_start, seen = 1, 0, 0
-    for span, path in spans:
+    for span, path in cut_outline(text, outline or outline_of(text, document.media_type), settings):
+        # Lines are counted on from chunk to chunk, so that all together look at the text once.
         line += view.count("\n", seen, span.start)
         line_start = max(line_start, view.rfind("\n", seen, span.start) + 1)
         seen = span.start
-        yield Locator(line, span.start - line_start + 1, path)
+        locator = Locator(line, seen - line_start + 1, path)
+        made.append(Chunk(chunk_id(document.id, span), document.id, len(made), span, quote(text, span), locator))
+    return tuple(made)
 
 
 def _allowed(breaks: tuple[int, ...], boundaries: Boundaries) -> tuple[int, ...]:
@@ -157,15 +151,18 @@ class _Cutter:
     overlap: int
     hard_limit: int
 
-    def pieces(self, begin: int, end: int) -> Iterator[tuple[int, int]]:
-        start = floor = begin
+    def pieces(self, begin: int, end: int) -> list[Span]:
+        if end - begin <= self.size:
+            return [Span(begin, end)]
+        made, start, floor = [], begin, begin
         while end - start > self.size:
             cut = self._with_blanks(self._cut(start, floor, end), start, end)
-            yield start, cut
+            made.append(Span(start, cut))
             if cut == end:
-                return
+                return made
             start, floor = self._next_start(start, cut), cut
-        yield start, end
+        made.append(Span(start, end))
+        return made
 
     def _cut(self, start: int, floor: int, end: int) -> int:
         """The best place in `(floor, start + size]`, by level; a break too early for its chunk to be worth it is passed
@@ -203,6 +200,8 @@ class _Cutter:
 
     def _with_blanks(self, cut: int, start: int, end: int) -> int:
         """The cut behind the white space that would else begin the next chunk, if it ends lines or the stretch."""
+        if not self.view[cut : cut + 1].isspace():
+            return cut
         limit = min(start + self.hard_limit, end)
         line_begins = self.view[cut - 1] == "\n"
         blanks = _BLANKS.match(self.view, cut, limit)

@@ -18,12 +18,8 @@ def text_digest(text: str) -> str:
 
 def digest_of(fields: Iterable[str]) -> str:
     """SHA-256 in hex over fields that are length-prefixed in bytes, so that no two lists of fields collide."""
-    state = sha256()
-    for each in fields:
-        raw = each.encode()
-        state.update(b"%d:" % len(raw))
-        state.update(raw)
-    return state.hexdigest()
+    named = [f"{len(each) if each.isascii() else len(each.encode())}:{each}" for each in fields]
+    return sha256("".join(named).encode()).hexdigest()
 
 
 def document_id(source: str, source_class: str, digest: str) -> str:

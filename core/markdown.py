@@ -30,11 +30,12 @@ from groundkit.core.outline import Heading, Outline, heading_text, sections_of
 from groundkit.core.spans import line_view
 
 _BOM = "\ufeff"
-#: A line that begins so is text wherever it stands within a paragraph; one without `[` is so at a paragraph's start.
-_PLAIN = r"[^ \t\n#`~>+*=_<0-9|:\-"
-_MORE_LINES = rf"(?:[ \t]*{_PLAIN}].*\n)*((?:[ \t]*\n)*)"
-_PROSE = re.compile(rf" {{0,3}}{_PLAIN}\[].*\n{_MORE_LINES}")
-_PROSE_GOES_ON = re.compile(_MORE_LINES)
+_CODE_INDENT = 4
+#: What may begin something else than text: at the start of a paragraph, or of a line within one.
+_SPECIAL_WITHIN = "#`~>+*=_<0123456789|:-"
+_SPECIAL = frozenset(" \t\n[" + _SPECIAL_WITHIN)
+#: A blank line, with all that follow it (group 1), or a line within a paragraph that has to be looked at.
+_PAUSE = re.compile(rf"\n[ \t]*(?:(\n)(?:[ \t]*\n)*|(?=[{re.escape(_SPECIAL_WITHIN)}]))")
 _INDENT = re.compile("[ \t]*")
 _SMALL_INDENT = re.compile(" {0,3}")
 _BLANK_LINE_AHEAD = re.compile(r"\n[ \t]*(?=\n)")
@@ -48,22 +49,21 @@ _TITLE = re.compile(r"^title:[ \t]*(.*)$", re.MULTILINE)
 def parse(text: str) -> Outline:
     """The outline of a Markdown text. Total: every text is Markdown."""
     view = line_view(text)
-    reader = _Reader(view if view.endswith("\n") else view + "\n")
+    reader = _Reader(view + "\n\n")
     reader.read()
     size = len(text)
-    sections = sections_of(reader.headings, min(reader.preamble, size))
-    below_headings = set(reader.first_blocks)
+    below = set(reader.first_blocks)
     return Outline(
         title=reader.title or next((each.text for each in reader.headings if each.level == 1), ""),
-        sections=sections,
-        breaks=tuple(at for place, at in enumerate(reader.breaks) if place not in below_headings),
-        whole=tuple((start, min(end, size)) for start, end in reader.whole),
+        sections=sections_of(reader.headings, min(reader.preamble, size)),
+        breaks=tuple([at for place, at in enumerate(reader.breaks) if place not in below]),
+        whole=tuple([(start, min(end, size)) for start, end in reader.whole]),
     )
 
 
 @define
 class _Reader:
-    """Walks over the top level from block to block. `view` ends in LF and has no other line break."""
+    """Walks over the top level from block to block. `view` ends in a blank line and has no line break but LF."""
 
     view: str
     headings: list[Heading] = field(factory=list)
@@ -76,13 +76,11 @@ class _Reader:
     def read(self) -> None:
         view, pos, size = self.view, self._front_matter(), len(self.view)
         while pos < size:
-            prose = _PROSE.match(view, pos)
-            if prose is None:
+            if view[pos] in _SPECIAL:
                 pos = self._block(pos)
-                continue
-            self.breaks.append(pos)
-            blank, end = prose.span(1)
-            pos = end if blank < end else self._paragraph(pos, end)
+            else:
+                self.breaks.append(pos)
+                pos = self._paragraph(pos)
 
     def _front_matter(self) -> int:
         """Where the Markdown begins."""
@@ -97,8 +95,10 @@ class _Reader:
 
     def _block(self, pos: int) -> int:
         """Read one block that does not begin like prose; returns where the next line begins."""
-        at = _end(_SMALL_INDENT, self.view, pos)
-        char = self.view[at]
+        at, char = pos, self.view[pos]
+        if char == " ":
+            at = _end(_SMALL_INDENT, self.view, pos)
+            char = self.view[at]
         if char in " \t\n":
             return self._blank_or_code(pos)
         if char == "#":
@@ -119,7 +119,7 @@ class _Reader:
         elif char == ">" or LIST_MARKER.match(self.view, at):
             return Containers(self.breaks, self.whole).follow(self.view, pos)
         self.breaks.append(pos)
-        return self._paragraph(pos, self._line_end(pos))
+        return self._paragraph(pos)
 
     def _line_end(self, pos: int) -> int:
         return self.view.index("\n", pos) + 1
@@ -133,7 +133,7 @@ class _Reader:
 
     def _heading(self, level: int, raw: str, start: int, end: int) -> int:
         self.first_blocks.append(len(self.breaks))
-        begin = 0 if self.view[:start] in ("", _BOM) else start
+        begin = 0 if start == len(_BOM) and self.view[0] == _BOM else start
         self.headings.append(Heading(level, heading_text(raw), begin, end))
         return end
 
@@ -152,26 +152,21 @@ class _Reader:
         end = HTML_END[kind].search(self.view, at) if kind in HTML_END else _BLANK_LINE_AHEAD.search(self.view, at)
         return self._line_end(end.end() - 1 if kind not in HTML_END else end.end()) if end else len(self.view)
 
-    def _paragraph(self, start: int, pos: int) -> int:
-        """Read on in a paragraph, of which the lines before `pos` are text."""
-        view = self.view
-        while pos < len(view):
-            lines = _PROSE_GOES_ON.match(view, pos)
-            assert lines is not None  # It matches the empty text.
-            blank, end = lines.span(1)
-            if blank < end or end == len(view):
-                return end
-            pos = end
-            at = _end(_INDENT, view, pos)
-            if at - pos < 4 and "\t" not in view[pos:at]:
-                closed = self._closing_line(start, pos, at)
-                if closed is not None:
-                    return closed
-            pos = self._line_end(at)
-        return pos
+    def _paragraph(self, start: int) -> int:
+        """Read a paragraph whose first line is text; prose is looked at line by line nowhere but here, in one search."""
+        pause = _PAUSE.search(self.view, start)
+        while pause and not pause.lastindex:
+            pos, at = pause.start() + 1, pause.end()
+            closed = self._closing_line(start, pos, at)
+            if closed is not None:
+                return closed
+            pause = _PAUSE.search(self.view, at)
+        return pause.end() if pause else len(self.view)
 
     def _closing_line(self, start: int, pos: int, at: int) -> int | None:
         """Where to go on if this line ends the paragraph: behind an underline or a table, at another block's line."""
+        if at > pos and (at - pos >= _CODE_INDENT or "\t" in self.view[pos:at]):
+            return None
         underline = SETEXT_UNDERLINE.match(self.view, at)
         if underline:
             content = self._behind_definitions(start, pos)
@@ -199,7 +194,7 @@ class _Reader:
         view = self.view
         while pos < len(view):
             at = _end(_INDENT, view, pos)
-            if view[at] == "\n" or at - pos >= 4 or interrupts(view, at):
+            if view[at] == "\n" or at - pos >= _CODE_INDENT or interrupts(view, at):
                 break
             pos = self._line_end(at)
         self.whole.append((header, pos))

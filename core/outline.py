@@ -55,5 +55,5 @@ def sections_of(headings: Iterable[Heading], preamble: int) -> tuple[Section, ..
         while path and path[-1][0] >= heading.level:
             path.pop()
         path.append((heading.level, heading.text))
-        sections.append(Section(heading.start, heading.end, tuple(text for _, text in path)))
+        sections.append(Section(heading.start, heading.end, tuple([text for _, text in path])))
     return tuple(sections) or (Section(0, preamble),)

@@ -199,3 +199,18 @@ class LockBusy:
 class WriterLock(Protocol):
     def hold(self, seconds: float) -> Result[AbstractContextManager[None], LockBusy | StorageFailure]:
         """The collection's lock, waited for at most so long. The lock file's mere existence means nothing."""
+
+
+@frozen
+class Ports:
+    """Everything a use case may reach, for one collection.
+
+    `lexical` gives the index for a stemming language, `sources` a reader below a base directory (relative to the index
+    directory, posix separators); the caller of `sources` closes what it gets.
+    """
+
+    documents: DocumentStore
+    lexical: Callable[[str], LexicalIndex]
+    sources: Callable[[str], Result[SourceReader, ReadFailure]]
+    clock: Clock
+    lock: WriterLock

@@ -1,6 +1,6 @@
 """What a collection is told once and remembers."""
 
-from attrs import frozen
+from attrs import asdict, evolve, frozen
 
 from groundkit.core.result import Failure, Result, Success
 
@@ -52,3 +52,20 @@ def checked(settings: Settings) -> Result[Settings, SettingsRefused]:
     if settings.max_bytes < 1:
         return Failure(SettingsRefused("max_bytes", settings.max_bytes, "1 byte or more"))
     return Success(settings)
+
+
+@frozen
+class SettingsChange:
+    """What a request wants to be different; None leaves a setting as it is."""
+
+    chunk_size: int | None = None
+    chunk_overlap: int | None = None
+    language: str | None = None
+    max_bytes: int | None = None
+    base: str | None = None
+
+
+def changed(settings: Settings, change: SettingsChange) -> Result[Settings, SettingsRefused]:
+    """The settings with the change in them, if they stay within their limits."""
+    given = asdict(change, filter=lambda _, value: value is not None)
+    return checked(evolve(settings, **given))

@@ -243,3 +243,30 @@ def failed(source: str, problem: ReadProblem, detail: str, directory: bool = Fal
 def link_refused(source: str, link: str, target: str) -> ReadFailure:
     """A source that is a symbolic link, or lies behind one."""
     return ReadFailure(source, ReadProblem.OUTSIDE_BASE, f"{link} is a symbolic link to {shown(target)}")
+
+
+def outside_refused(path: str) -> FoundFailed:
+    return failed(shown(path), ReadProblem.OUTSIDE_BASE, "not a path below the base directory", directory=True)
+
+
+def explanation(source: str, found: Found | EntryKind | None) -> Explanation:
+    """What decides about a path in words: what a walk finds of it, a directory to go into, or nothing there (None)."""
+    match found:
+        case None:
+            return Explanation(source, Decision.FAILED, f"{ReadProblem.MISSING.value}: there is no such file")
+        case EntryKind():
+            return Explanation(source, Decision.TAKEN, found.value)
+        case FoundFile():
+            return Explanation(source, Decision.TAKEN, found.kind.media_type)
+        case FoundSkipped():
+            rule = f"{found.reason.value}: {found.rule}{_where(found, source)}"
+            return Explanation(shown(source), Decision.SKIPPED, rule)
+        case FoundFailed():
+            rule = f"{found.failure.problem.value}: {found.failure.detail}{_where(found, source)}"
+            return Explanation(shown(source), Decision.FAILED, rule)
+
+
+def _where(found: Found, source: str) -> str:
+    """Names the directory above that decided."""
+    decided = source_of(found)
+    return "" if decided == shown(source) else f" (at {decided or 'the base directory'})"

@@ -1,1 +1,96 @@
 """Citations that can be checked. The public names load on first use."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from groundkit.collection import Collection as Collection
+    from groundkit.collection import FetchedChunk as FetchedChunk
+    from groundkit.collection import IndexStatus as IndexStatus
+    from groundkit.collection import index_status as index_status
+    from groundkit.collection import list_collections as list_collections
+    from groundkit.collection import open as open
+    from groundkit.collection import resolve_citation as resolve_citation
+    from groundkit.collection import verify_citation as verify_citation
+    from groundkit.core.model import Chunk as Chunk
+    from groundkit.core.model import Citation as Citation
+    from groundkit.core.model import Document as Document
+    from groundkit.core.model import DocumentRecord as DocumentRecord
+    from groundkit.core.model import FromExtractor as FromExtractor
+    from groundkit.core.model import FromSnapshot as FromSnapshot
+    from groundkit.core.model import FromText as FromText
+    from groundkit.core.model import Locator as Locator
+    from groundkit.core.model import Reason as Reason
+    from groundkit.core.model import RetrievalResult as RetrievalResult
+    from groundkit.core.model import SourceClass as SourceClass
+    from groundkit.core.model import Span as Span
+    from groundkit.core.model import Verdict as Verdict
+    from groundkit.core.model import Verification as Verification
+    from groundkit.core.paths import is_within_base as is_within_base
+    from groundkit.errors import ConfigurationError as ConfigurationError
+    from groundkit.errors import GroundkitError as GroundkitError
+    from groundkit.errors import IngestionError as IngestionError
+    from groundkit.errors import QueryError as QueryError
+    from groundkit.errors import RetrievalError as RetrievalError
+    from groundkit.errors import StorageError as StorageError
+    from groundkit.ingest import FailedSource as FailedSource
+    from groundkit.ingest import IngestReport as IngestReport
+    from groundkit.ingest import SourceEvent as SourceEvent
+    from groundkit.verify import Checked as Checked
+
+_HOME = {
+    name: module
+    for module, names in {
+        "groundkit.collection": (
+            "Collection",
+            "FetchedChunk",
+            "IndexStatus",
+            "index_status",
+            "list_collections",
+            "open",
+            "resolve_citation",
+            "verify_citation",
+        ),
+        "groundkit.core.model": (
+            "Chunk",
+            "Citation",
+            "Document",
+            "DocumentRecord",
+            "FromExtractor",
+            "FromSnapshot",
+            "FromText",
+            "Locator",
+            "Reason",
+            "RetrievalResult",
+            "SourceClass",
+            "Span",
+            "Verdict",
+            "Verification",
+        ),
+        "groundkit.core.paths": ("is_within_base",),
+        "groundkit.errors": (
+            "ConfigurationError",
+            "GroundkitError",
+            "IngestionError",
+            "QueryError",
+            "RetrievalError",
+            "StorageError",
+        ),
+        "groundkit.ingest": ("FailedSource", "IngestReport", "SourceEvent"),
+        "groundkit.verify": ("Checked",),
+    }.items()
+    for name in names
+}
+__all__ = sorted(_HOME)  # noqa: PLE0605, RUF100
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME})

@@ -1,0 +1,71 @@
+"""What must be true of stored documents and chunks, looked at again: texts, digests, ids, tiling, counts."""
+
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+
+from attrs import frozen
+
+from groundkit.core.fingerprint import chunk_id, document_id, text_digest
+from groundkit.core.model import DocumentRecord
+from groundkit.core.storage import StoredChunk
+
+
+class Area(StrEnum):
+    """Where a finding lies."""
+
+    STORE = "store"
+    DOCUMENT = "document"
+    LEXICAL = "lexical"
+    UNFINISHED = "unfinished"
+
+
+@frozen
+class Finding:
+    """Something that is not as it must be. `repairable`: making the lexical index anew mends it."""
+
+    area: Area
+    subject: str
+    detail: str
+    repairable: bool = False
+
+
+def _document(source: str, detail: str) -> Finding:
+    return Finding(Area.DOCUMENT, source, detail)
+
+
+def rebuilt_text(stored: Sequence[StoredChunk]) -> str | None:
+    """The document's text, put together from its chunks in order; None where they leave a gap or go back."""
+    parts: list[str] = []
+    start, end = -1, 0
+    for each in stored:
+        span = each.chunk.span
+        if span.start > end or span.start <= start or span.end <= end or span.length != len(each.chunk.text):
+            return None
+        parts.append(each.chunk.text[end - span.start :])
+        start, end = span.start, span.end
+    return "".join(parts)
+
+
+def audit_document(
+    record: DocumentRecord, stored: Sequence[StoredChunk], count: Callable[[str], int]
+) -> tuple[Finding, ...]:
+    """Everything about one stored document that contradicts what it says of itself. `count` gives a text's tokens."""
+    source = record.source
+    found: list[Finding] = []
+    text = rebuilt_text(stored)
+    if text is None:
+        found.append(_document(source, "its chunks leave a gap, go back, or are longer than their span"))
+    elif text_digest(text) != record.text_digest or len(text) != record.length:
+        found.append(_document(source, "the text put together from its chunks is not the one that was ingested"))
+    if document_id(source, record.source_class.value, record.text_digest) != record.document_id:
+        found.append(_document(source, f"its id {record.document_id} does not follow from its source and digest"))
+    if len(stored) != record.chunks or [each.chunk.ordinal for each in stored] != list(range(len(stored))):
+        found.append(
+            _document(source, f"{len(stored)} chunks are stored, {record.chunks} recorded, or their order is broken")
+        )
+    for each in stored:
+        if chunk_id(record.document_id, each.chunk.span) != each.chunk.id:
+            found.append(_document(source, f"the chunk id {each.chunk.id} does not follow from its document and span"))
+        if count(each.chunk.text) != each.tokens:
+            found.append(_document(source, f"the chunk {each.chunk.id} is counted with {each.tokens} tokens"))
+    return tuple(found)

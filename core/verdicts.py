@@ -1,0 +1,153 @@
+"""Evidence to verdict: one total function, and one table that says which verdict a reason has."""
+
+from typing import TypeAlias
+
+from attrs import field, frozen
+
+from groundkit.core.fingerprint import text_digest
+from groundkit.core.model import Citation, Reason, Verdict, Verification
+from groundkit.core.sources import ReadFailure, ReadProblem
+
+VERDICT_OF: dict[Reason, Verdict] = {
+    Reason.SAME: Verdict.VERIFIED,
+    Reason.CHANGED: Verdict.DRIFTED,
+} | dict.fromkeys(
+    (
+        Reason.SOURCE_MISSING,
+        Reason.SOURCE_UNREADABLE,
+        Reason.NOT_TEXT,
+        Reason.TOO_LARGE,
+        Reason.NAME_NOT_UTF8,
+        Reason.OUTSIDE_BASE,
+        Reason.NO_BASE,
+        Reason.EXTRACTOR_MISMATCH,
+        Reason.EXTRACTION_FAILED,
+        Reason.NO_SNAPSHOT_DIR,
+        Reason.SNAPSHOT_MISSING,
+        Reason.SNAPSHOT_CORRUPT,
+        Reason.UNKNOWN_DOCUMENT,
+        Reason.UNKNOWN_CHUNK,
+        Reason.BUDGET,
+    ),
+    Verdict.UNRESOLVABLE,
+)
+
+_REASON_OF_PROBLEM: dict[ReadProblem, Reason] = {
+    ReadProblem.MISSING: Reason.SOURCE_MISSING,
+    ReadProblem.UNREADABLE: Reason.SOURCE_UNREADABLE,
+    ReadProblem.NOT_REGULAR: Reason.SOURCE_UNREADABLE,
+    ReadProblem.NOT_TEXT: Reason.NOT_TEXT,
+    ReadProblem.TOO_LARGE: Reason.TOO_LARGE,
+    ReadProblem.OUTSIDE_BASE: Reason.OUTSIDE_BASE,
+    ReadProblem.CHANGING: Reason.SOURCE_UNREADABLE,
+    ReadProblem.UNKNOWN_SUFFIX: Reason.SOURCE_UNREADABLE,
+    ReadProblem.NAME_NOT_UTF8: Reason.NAME_NOT_UTF8,
+}
+
+
+@frozen
+class TextFound:
+    """The source's text as it stands now."""
+
+    text: str = field(repr=False)
+
+
+@frozen
+class NoText:
+    """The source has no text now, and why."""
+
+    failure: ReadFailure
+
+
+@frozen
+class NoBase:
+    """A local source, and no base directory to look below."""
+
+
+@frozen
+class ExtractorInactive:
+    """The text was made by this extractor, and it is not at work here; `active` is what is, or None."""
+
+    recorded: str
+    active: str | None
+
+
+@frozen
+class NoSnapshots:
+    """A fetched source, and no directory of snapshots to look in."""
+
+
+@frozen
+class UnknownDocument:
+    document_id: str
+
+
+@frozen
+class UnknownChunk:
+    chunk_id: str
+
+
+@frozen
+class OutOfBudget:
+    """The check was cut short."""
+
+    limit: str
+
+
+Evidence: TypeAlias = TextFound | NoText | NoBase | ExtractorInactive | NoSnapshots | OutOfBudget
+
+
+def _verification(reason: Reason, detail: str, context_changed: bool = False) -> Verification:
+    return Verification(VERDICT_OF[reason], reason, detail, context_changed)
+
+
+def judge(citation: Citation, evidence: Evidence) -> Verification:
+    """The verdict. Verified exactly when the text at the cited span has the cited digest."""
+    match evidence:
+        case TextFound(text):
+            return _compared(citation, text)
+        case NoText(failure):
+            return _verification(_REASON_OF_PROBLEM[failure.problem], f"{failure.source}: {failure.detail}")
+        case NoBase():
+            return _verification(Reason.NO_BASE, f"no base directory is given to look for {citation.source}")
+        case ExtractorInactive(recorded, active):
+            return _verification(
+                Reason.EXTRACTOR_MISMATCH, f"recorded extractor {recorded}, active here: {active or 'none'}"
+            )
+        case NoSnapshots():
+            return _verification(
+                Reason.NO_SNAPSHOT_DIR, "no snapshot directory is given; pass it to check this citation"
+            )
+        case OutOfBudget(limit):
+            return _verification(Reason.BUDGET, f"the check was cut short at {limit}")
+
+
+def judge_absence(unknown: UnknownDocument | UnknownChunk) -> Verification:
+    """The verdict on an id that the collection does not know."""
+    match unknown:
+        case UnknownDocument(document_id):
+            return _verification(Reason.UNKNOWN_DOCUMENT, f"the collection knows no document {document_id}")
+        case UnknownChunk(chunk_id):
+            return _verification(Reason.UNKNOWN_CHUNK, f"the collection knows no chunk {chunk_id}")
+
+
+def _compared(citation: Citation, text: str) -> Verification:
+    start, end = citation.span.start, citation.span.end
+    found = text[start:end] if 0 <= start <= end <= len(text) else None
+    if found is not None and text_digest(found) == citation.digest:
+        return _same(citation, text)
+    where = f"{citation.source} at {start}–{end}"
+    if found is None:
+        what = f"{where}: the text now ends at {len(text)}"
+    else:
+        what = f"{where}: the text there is another now"
+    return _verification(Reason.CHANGED, what)
+
+
+def _same(citation: Citation, text: str) -> Verification:
+    start, end = citation.span.start, citation.span.end
+    before = text[max(0, start - len(citation.before)) : start]
+    after = text[end : end + len(citation.after)]
+    changed = before != citation.before or after != citation.after
+    detail = f"{citation.source} at {start}–{end} says the same"
+    return _verification(Reason.SAME, f"{detail}; the text around it changed" if changed else detail, changed)

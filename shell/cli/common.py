@@ -1,0 +1,154 @@
+"""What the commands share: options, the collection they mean, colours, formats."""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from groundkit import config
+from groundkit.cli.printable import one_line
+from groundkit.collection import Collection
+from groundkit.compose import ports_for
+from groundkit.core.model import Verdict, Verification
+from groundkit.core.result import Failure
+from groundkit.errors import error_of
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_MARKS = {Verdict.VERIFIED: ("✓", "green"), Verdict.DRIFTED: ("≠", "yellow"), Verdict.UNRESOLVABLE: ("✗", "red")}
+
+
+def collection_options(command: F) -> F:
+    """`--index-dir` and `--collection`."""
+    named = click.option(
+        "-c",
+        "--collection",
+        envvar="GK_COLLECTION",
+        default=config.DEFAULT_COLLECTION,
+        show_default=True,
+        help="The collection meant (or GK_COLLECTION).",
+    )
+    return index_option(named(command))
+
+
+def index_option(command: F) -> F:
+    return click.option(
+        "--index-dir",
+        metavar="DIR",
+        help="The index directory (or GK_INDEX_DIR); else the nearest .groundkit on the way up.",
+    )(command)
+
+
+def base_option(command: F) -> F:
+    return click.option("--base-dir", metavar="DIR", help="The directory below which the sources lie.")(command)
+
+
+def wait_option(command: F) -> F:
+    return click.option(
+        "--wait",
+        type=click.FloatRange(min=0),
+        default=10.0,
+        show_default=True,
+        help="Seconds to wait for another writer.",
+    )(command)
+
+
+def format_option(*formats: str) -> Callable[[F], F]:
+    return click.option(
+        "--format", "form", type=click.Choice(formats), default=formats[0], show_default=True, help="How to print."
+    )
+
+
+def color_option(command: F) -> F:
+    return click.option(
+        "--color",
+        type=click.Choice(("auto", "always", "never")),
+        default="auto",
+        show_default=True,
+        help="Use colours.",
+    )(command)
+
+
+def index_directory(given: str | None) -> Path:
+    """The index directory that is meant, or the error that says how to name one."""
+    found = config.find_index(given, os.environ, Path.cwd())
+    if isinstance(found, Failure):
+        raise error_of(found.failure())
+    return found.unwrap()
+
+
+def opened(given: str | None, collection: str, base_dir: str | None = None) -> Collection:
+    """The collection that is meant. Its base directory only where this run is given another one."""
+    return collection_at(
+        index_directory(given), collection, None if base_dir is None else Path(os.path.abspath(base_dir))
+    )
+
+
+def collection_at(directory: Path, collection: str, base: Path | None) -> Collection:
+    named = config.collection_name(collection)
+    if isinstance(named, Failure):
+        raise error_of(named.failure())
+    return Collection(ports_for(directory, collection), directory, collection, base)
+
+
+def use_color(wish: str, stream: Any = None) -> bool:
+    """`--color`, then NO_COLOR, then FORCE_COLOR, then whether it is a terminal."""
+    if wish != "auto":
+        return wish == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return bool((stream or sys.stdout).isatty()) and os.environ.get("TERM") != "dumb"
+
+
+def style(text: str, on: bool, **how: Any) -> str:
+    return click.style(text, **how) if on else text
+
+
+def badge(verification: Verification | None, color: bool) -> str:
+    """`✓ verified`; what nobody looked at is `unchecked`."""
+    if verification is None:
+        return style("unchecked", color, dim=True)
+    mark, tint = _MARKS[verification.verdict]
+    reason = "" if verification else f" ({verification.reason.value})"
+    context = " (its surroundings changed)" if verification.context_changed else ""
+    return style(f"{mark} {verification.verdict.value}{reason}{context}", color, fg=tint)
+
+
+def place(source: str, line: int, column: int) -> str:
+    """`file:line:column`, as editors take it."""
+    return f"{one_line(source)}:{line}:{column}"
+
+
+def print_json(data: dict[str, Any]) -> None:
+    """One JSON document with its schema number, as UTF-8; keys in the order given."""
+    from groundkit.wire import SCHEMA
+
+    click.echo(json.dumps({"schema": SCHEMA, **data}, ensure_ascii=False, indent=2))
+
+
+def print_json_line(data: dict[str, Any]) -> None:
+    """The same on one line."""
+    from groundkit.wire import SCHEMA
+
+    click.echo(json.dumps({"schema": SCHEMA, **data}, ensure_ascii=False, separators=(",", ":")))
+
+
+def print_table(rows: Sequence[tuple[str, ...]], head: tuple[str, ...], right: tuple[int, ...] = ()) -> None:
+    """Rows under a head; columns numbered in `right` are numbers. Cells are made safe here."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(highlight=False, no_color=True, soft_wrap=True, width=None if sys.stdout.isatty() else 1_000_000)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for number, name in enumerate(head):
+        table.add_column(name, justify="right" if number in right else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(*(Text(one_line(cell)) for cell in row))
+    console.print(table)

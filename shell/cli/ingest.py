@@ -1,0 +1,170 @@
+"""`gk ingest`."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from groundkit import config
+from groundkit.cli.common import (
+    base_option,
+    collection_at,
+    collection_options,
+    format_option,
+    print_json,
+    wait_option,
+)
+from groundkit.cli.printable import one_line, printable
+from groundkit.collection import Collection
+from groundkit.core.paths import is_url
+from groundkit.core.result import Failure
+from groundkit.core.settings import LANGUAGES
+from groundkit.errors import error_of
+from groundkit.ingest import IngestReport, SourceEvent
+from groundkit.requests import UnsupportedSource
+from groundkit.wording import sentence
+
+
+@click.command("ingest")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@collection_options
+@base_option
+@click.option("--as", "as_", type=click.Choice(("text",)), help="Take files of every suffix as plain text.")
+@click.option("--prune-all", is_flag=True, help="Remove documents even where nothing at all was found any more.")
+@click.option("--chunk-size", type=int, help="Code points in a chunk, at most.")
+@click.option("--chunk-overlap", type=int, help="Code points that neighbouring chunks share, at most.")
+@click.option("--language", type=click.Choice(LANGUAGES), help="Stemming language of the collection.")
+@click.option("--max-bytes", type=int, help="The largest file, in bytes.")
+@click.option("--strict", is_flag=True, help="Stop with the first failure's message when everything else is done.")
+@wait_option
+@format_option("human", "json")
+def ingest_command(
+    paths: tuple[str, ...],
+    index_dir: str | None,
+    collection: str,
+    base_dir: str | None,
+    as_: str | None,
+    prune_all: bool,
+    chunk_size: int | None,
+    chunk_overlap: int | None,
+    language: str | None,
+    max_bytes: int | None,
+    strict: bool,
+    wait: float,
+    form: str,
+) -> int:
+    """Bring files and folders into a collection, and it up to date with them.
+
+    Documents whose files are gone from a given folder are removed. Makes .groundkit in the working directory where
+    there is no index directory yet.
+    """
+    absolute = tuple(map(_absolute, paths))
+    with _collection(absolute, index_dir, collection, base_dir) as opened, _progress() as on_progress:
+        report = opened.ingest(
+            absolute,
+            as_text=as_ == "text",
+            prune_all=prune_all,
+            strict=strict,
+            chunk_size=chunk_size,
+            chunk_overlap=chunk_overlap,
+            language=language,
+            max_bytes=max_bytes,
+            wait=wait,
+            on_progress=on_progress,
+        )
+    if form == "json":
+        print_json(_data(report))
+    else:
+        _print(report)
+    return 0 if report.complete else 1
+
+
+def _absolute(path: str) -> Path:
+    if is_url(path):
+        raise error_of(UnsupportedSource(config.host_of(path), "web pages cannot be ingested yet"))
+    return Path(os.path.abspath(path))
+
+
+def _collection(paths: tuple[Path, ...], index_dir: str | None, collection: str, base_dir: str | None) -> Collection:
+    """The collection meant; a new one gets its base directory here."""
+    found = config.find_index(index_dir, os.environ, Path.cwd())
+    directory = Path.cwd() / config.INDEX_NAME if isinstance(found, Failure) else found.unwrap()
+    given = None if base_dir is None else Path(os.path.abspath(base_dir))
+    known = collection_at(directory, collection, given)
+    if given is not None or known.base is not None:
+        return known
+    chosen = config.base_for(paths, directory, None)
+    if isinstance(chosen, Failure):
+        raise error_of(chosen.failure())
+    return collection_at(directory, collection, chosen.unwrap())
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[SourceEvent], None] | None]:
+    """A bar on stderr, on terminals only."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("ingest", total=None)
+
+        def advance(event: SourceEvent) -> None:
+            if event.done % 16 == 0 or event.done == event.total:
+                bar.update(task, completed=event.done, total=event.total)
+
+        yield advance
+
+
+def summary(report: IngestReport) -> str:
+    """The line that says what happened."""
+    parts = [f"added {report.added}"]
+    if report.updated:
+        parts.append(f"updated {report.updated}")
+    if report.rebound:
+        parts.append(f"rebound {report.rebound}")
+    parts.append(f"unchanged {report.unchanged}")
+    parts.append(f"removed {report.removed}")
+    parts.append(f"failed {len(report.failed)}")
+    parts.append(f"chunks {report.chunks}")
+    return ", ".join(parts)
+
+
+def _print(report: IngestReport) -> None:
+    for failed in report.failed:
+        click.echo(f"failed: {one_line(sentence(failed.error))}", err=True)
+    if report.skipped:
+        suffixes = ", ".join(f"{one_line(suffix) or 'no suffix'} {count}" for suffix, count in report.unknown_suffixes)
+        told = ", ".join(f"{reason.replace('_', ' ')} {count}" for reason, count in report.skipped)
+        click.echo(f"skipped: {told}{f' ({suffixes})' if suffixes else ''}", err=True)
+    if report.held_back:
+        click.echo(
+            f"held back: {len(report.held_back)} removals, because nothing at all was found there any more; "
+            "--prune-all carries them out",
+            err=True,
+        )
+    if report.pending is not None:
+        click.echo(f"accepted, to be finished by the next ingest: {printable(sentence(report.pending))}", err=True)
+    click.echo(summary(report))
+
+
+def _data(report: IngestReport) -> dict[str, object]:
+    from groundkit.wire import data_of
+
+    data: dict[str, object] = data_of(report)
+    return data | {
+        "failed": [
+            {"source": each.source, "reason": each.error.problem.value, "detail": each.error.detail}
+            for each in report.failed
+        ],
+        "skipped": dict(report.skipped),
+        "unknown_suffixes": dict(report.unknown_suffixes),
+        "pending": None if report.pending is None else sentence(report.pending),
+    }

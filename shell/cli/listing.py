@@ -1,0 +1,154 @@
+"""`gk list`, `gk files`, `gk status`."""
+
+import os
+from pathlib import Path
+
+import click
+
+from groundkit.cli.common import (
+    collection_at,
+    collection_options,
+    format_option,
+    index_directory,
+    index_option,
+    opened,
+    print_json,
+    print_json_line,
+    print_table,
+)
+from groundkit.cli.printable import one_line
+from groundkit.collection import IndexStatus, list_collections
+from groundkit.core.paths import lies_below
+from groundkit.core.sources import FoundFailed, FoundFile, FoundSkipped
+from groundkit.errors import GroundkitError
+
+
+@click.command("list")
+@index_option
+@format_option("human", "json")
+def list_command(index_dir: str | None, form: str) -> int:
+    """List the collections of the index directory."""
+    directory = index_directory(index_dir)
+    rows: list[tuple[str, IndexStatus | None, str]] = []
+    for name in list_collections(directory):
+        with collection_at(directory, name, None) as found:
+            try:
+                rows.append((name, found.status(), ""))
+            except GroundkitError as error:
+                rows.append((name, None, str(error)))
+    if form == "json":
+        print_json({"collections": [_collection(*row) for row in rows]})
+    elif rows:
+        print_table(
+            [_cells(*row) for row in rows],
+            ("collection", "documents", "chunks", "base (from the index directory)"),
+            right=(1, 2),
+        )
+    else:
+        click.echo("no collections", err=True)
+    return 0 if rows else 1
+
+
+def _cells(name: str, status: IndexStatus | None, why: str) -> tuple[str, ...]:
+    if status is None:
+        return name, "?", "?", why
+    return name, str(status.documents), str(status.chunks), status.base or "none yet"
+
+
+def _collection(name: str, status: IndexStatus | None, why: str) -> dict[str, object]:
+    if status is None:
+        return {"collection": name, "error": why}
+    return {"collection": name, "documents": status.documents, "chunks": status.chunks, "base": status.base}
+
+
+@click.command("files")
+@click.argument("path", required=False)
+@click.option("--why", is_flag=True, help="Say which rule decides whether PATH is ingested.")
+@click.option("--skipped", is_flag=True, help="List what an ingest of PATH (or the base) passes over, and why.")
+@collection_options
+@format_option("human", "json", "jsonl", "paths")
+def files_command(path: str | None, why: bool, skipped: bool, index_dir: str | None, collection: str, form: str) -> int:
+    """List the sources of a collection; with --why, say what happens to one path and which rule decides it."""
+    if why and path is None:
+        raise click.UsageError("--why needs a path")
+    with opened(index_dir, collection) as found:
+        absolute = None if path is None else Path(os.path.abspath(path))
+        if why and absolute is not None:
+            explained = found.explain(absolute)
+            if form in ("json", "jsonl"):
+                data = {"source": explained.source, "decision": explained.decision.value, "rule": explained.rule}
+                (print_json if form == "json" else print_json_line)(data)
+            else:
+                click.echo(f"{one_line(explained.source)}: {explained.decision.value}: {one_line(explained.rule)}")
+            return 0
+        if skipped:
+            return _skipped(found.walk([absolute or found.base or ""]), form)
+        records = found.get_document_records()
+        if absolute is not None:
+            below = found.sources_of([absolute])[0]
+            records = [each for each in records if lies_below(below, each.source)]
+    match form:
+        case "json" | "jsonl":
+            from groundkit.wire import data_of
+
+            if form == "json":
+                print_json({"documents": [data_of(each) for each in records]})
+            else:
+                for each in records:
+                    print_json_line(data_of(each))
+        case "paths":
+            for each in records:
+                click.echo(one_line(each.source))
+        case _:
+            cells = [(each.source, each.source_class.value, str(each.chunks), str(each.length)) for each in records]
+            print_table(cells, ("source", "class", "chunks", "code points"), right=(2, 3))
+    return 0 if records else 1
+
+
+def _skipped(found: list[FoundFile | FoundSkipped | FoundFailed], form: str) -> int:
+    rows = []
+    for each in found:
+        if isinstance(each, FoundSkipped):
+            rows.append((each.source, each.reason.value, each.rule))
+        elif isinstance(each, FoundFailed):
+            rows.append((each.failure.source, each.failure.problem.value, each.failure.detail))
+    if form == "json":
+        print_json({"skipped": [dict(zip(("source", "reason", "rule"), row, strict=True)) for row in rows]})
+    else:
+        for row in rows:
+            if form == "jsonl":
+                print_json_line(dict(zip(("source", "reason", "rule"), row, strict=True)))
+            else:
+                click.echo(one_line(row[0]) if form == "paths" else f"{one_line(row[0])}: {row[1]}: {one_line(row[2])}")
+    return 0
+
+
+@click.command("status")
+@collection_options
+@format_option("human", "json")
+def status_command(index_dir: str | None, collection: str, form: str) -> int:
+    """Counts, settings, and the sources that could not be ingested when last tried."""
+    with opened(index_dir, collection) as found:
+        status = found.status()
+        base = found.base
+    if form == "json":
+        from groundkit.wire import data_of
+
+        print_json(data_of(status))
+        return 0
+    settings = status.settings
+    facts = (
+        ("collection", status.collection),
+        ("base", one_line(str(base)) if base else "none yet"),
+        ("documents", str(status.documents)),
+        ("chunks", f"{status.chunks} ({status.tokens} tokens)"),
+        ("generation", f"{status.generation}{' (a write is still to be finished)' if status.unfinished else ''}"),
+        ("chunking", f"{settings.chunk_size} code points, overlap {settings.chunk_overlap}"),
+        ("analyzer", status.analyzer),
+        ("failed", str(len(status.failures))),
+    )
+    for name, value in facts:
+        click.echo(f"{name:>10}  {value}")
+    for failure in status.failures:
+        click.echo(f"            {one_line(failure.source)}: {one_line(failure.detail)} ({failure.noticed_at})")
+    return 0

@@ -1,0 +1,87 @@
+"""`gk rm`, `gk drop`, `gk doctor`."""
+
+import os
+from pathlib import Path
+
+import click
+
+from groundkit.cli.common import collection_options, format_option, opened, print_json, wait_option
+from groundkit.cli.printable import one_line, printable
+from groundkit.wording import sentence
+
+
+@click.command("rm")
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@collection_options
+@wait_option
+@format_option("human", "json")
+def rm_command(sources: tuple[str, ...], index_dir: str | None, collection: str, wait: float, form: str) -> int:
+    """Take sources, or all below a folder, out of a collection. The files stay.
+
+    SOURCE is named as `gk files` lists it, or by its path from here.
+    """
+    with opened(index_dir, collection) as found:
+        known = {each.source for each in found.get_document_records()}
+        names = tuple(each if each in known else _as_source(found.base, each) for each in sources)
+        removed = found.remove(names, wait=wait)
+    if form == "json":
+        print_json({"removed": list(removed.removed), "unknown": list(removed.unknown)})
+    else:
+        for name in removed.unknown:
+            click.echo(f"unknown: {one_line(name)}", err=True)
+        if removed.pending is not None:
+            click.echo(f"accepted, to be finished by the next ingest: {printable(sentence(removed.pending))}", err=True)
+        click.echo(f"removed {len(removed.removed)}")
+    return 1 if removed.unknown else 0
+
+
+def _as_source(base: Path | None, name: str) -> str:
+    """A path from here as a source, where it lies below the base; else the name as it is."""
+    path = Path(os.path.abspath(name))
+    if base is not None and path != base and path.is_relative_to(base):
+        return path.relative_to(base).as_posix()
+    return name
+
+
+@click.command("drop")
+@click.argument("collection")
+@click.option("--index-dir", metavar="DIR", help="The index directory (or GK_INDEX_DIR).")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@wait_option
+def drop_command(collection: str, index_dir: str | None, yes: bool, wait: float) -> int:
+    """Remove a whole collection from the index directory. The sources stay."""
+    with opened(index_dir, collection) as found:
+        documents = found.status().documents
+        if not yes and click.get_text_stream("stdin").isatty():
+            click.confirm(f"Drop {collection} with {documents} documents?", abort=True, err=True)
+        found.drop(wait=wait)
+    click.echo(f"dropped {collection}")
+    return 0
+
+
+@click.command("doctor")
+@collection_options
+@click.option("--repair", is_flag=True, help="Finish what is unfinished and make the lexical index anew.")
+@wait_option
+@format_option("human", "json")
+def doctor_command(index_dir: str | None, collection: str, repair: bool, wait: float, form: str) -> int:
+    """Check texts against digests, tiling, ids, counts, the lexical index and its checksums, and SQLite itself."""
+    with opened(index_dir, collection) as found:
+        diagnosis = found.doctor(repair_index=repair, wait=wait)
+    if form == "json":
+        from groundkit.wire import data_of
+
+        print_json({"healthy": diagnosis.healthy, **data_of(diagnosis)})
+        return 0 if diagnosis.healthy else 1
+    for each in diagnosis.findings:
+        click.echo(f"{each.area.value}: {one_line(each.subject)}: {one_line(each.detail)}")
+    looked = f"{diagnosis.documents} documents, {diagnosis.chunks} chunks"
+    if diagnosis.healthy:
+        click.echo(f"healthy: {looked}{', index made anew' if diagnosis.repaired else ''}")
+        return 0
+    click.echo(f"{len(diagnosis.findings)} findings in {looked}")
+    if any(each.repairable for each in diagnosis.findings):
+        click.echo("`gk doctor --repair` makes the lexical index again from the store", err=True)
+    if not all(each.repairable for each in diagnosis.findings):
+        click.echo("what the store itself holds wrongly is mended by `gk rm SOURCE` and `gk ingest`", err=True)
+    return 1

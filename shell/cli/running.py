@@ -1,0 +1,75 @@
+"""From whatever ends a command to one line on stderr and an exit code."""
+
+import errno
+import os
+import sys
+from collections.abc import Mapping, Sequence
+
+import click
+
+from groundkit.cli.printable import printable
+
+#: Not imported from `groundkit.wording`: a `--help` must not load the use cases.
+WRONG_REQUEST, MACHINE_SAID_NO, OUR_BUG, INTERRUPTED, CLOSED_PIPE = 2, 3, 70, 130, 141
+
+
+def run(command: click.Group, arguments: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Carry out a command line; the exit code is the answer."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        return _carried_out(command, arguments)
+    except BrokenPipeError:
+        _let_go_of_stdout()
+        return CLOSED_PIPE
+    except OSError as error:
+        if error.errno == errno.EPIPE:
+            _let_go_of_stdout()
+            return CLOSED_PIPE
+        return _say(f"the machine said no: {error.strerror or error}", MACHINE_SAID_NO)
+
+
+def _carried_out(command: click.Group, arguments: Sequence[str]) -> int:
+    try:
+        code = command.main(list(arguments), prog_name="gk", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return WRONG_REQUEST
+    except click.UsageError as error:
+        usage = f"{error.ctx.get_usage()}\n" if error.ctx else ""
+        click.echo(f"{usage}gk: {printable(error.format_message())}", err=True)
+        return WRONG_REQUEST
+    except click.ClickException as error:
+        return _say(error.format_message(), WRONG_REQUEST)
+    except (KeyboardInterrupt, click.Abort):
+        return _say("interrupted; what was committed stays", INTERRUPTED)
+    except (BrokenPipeError, OSError):
+        raise
+    except Exception as error:
+        return _failed(error)
+
+
+def _failed(error: Exception) -> int:
+    from groundkit.errors import GroundkitError
+    from groundkit.wording import exit_code_of
+
+    if isinstance(error, GroundkitError):
+        return _say(str(error), exit_code_of(error.failure))
+    import traceback
+
+    traceback.print_exception(error, file=sys.stderr)
+    return _say("this is a bug in groundkit; please report it with the lines above", OUR_BUG)
+
+
+def _say(message: str, code: int) -> int:
+    click.echo(f"gk: {printable(message)}", err=True)
+    return code
+
+
+def _let_go_of_stdout() -> None:
+    """Nobody reads any more: what is still buffered must not raise again at exit."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

@@ -1,0 +1,56 @@
+"""`gk show`."""
+
+import click
+
+from groundkit.cli.common import (
+    badge,
+    collection_options,
+    color_option,
+    format_option,
+    opened,
+    place,
+    print_json,
+    style,
+    use_color,
+)
+from groundkit.cli.printable import one_line, printable
+
+
+@click.command("show")
+@click.argument("chunk")
+@collection_options
+@format_option("human", "json")
+@color_option
+def show_command(chunk: str, index_dir: str | None, collection: str, form: str, color: str) -> int:
+    """Show one chunk whole, with its citation and what its source says now. CHUNK is an id or the beginning of one."""
+    with opened(index_dir, collection) as found:
+        fetched = found.fetch_chunk(chunk)
+    if form == "json":
+        from groundkit.wire import data_of
+
+        print_json(data_of(fetched))
+        return 0 if fetched.verification else 1
+    on = use_color(color)
+    citation = fetched.citation
+    if fetched.chunk is None or citation is None:
+        click.echo(f"gk: {printable(fetched.verification.detail)}", err=True)
+        return 1
+    locator = fetched.chunk.locator
+    click.echo(
+        f"{style(place(citation.source, locator.line, locator.column), on, bold=True)}  {badge(fetched.verification, on)}"
+    )
+    facts = (
+        ("headings", " › ".join(locator.heading_path)),
+        ("span", f"{citation.start_offset}–{citation.end_offset}"),
+        ("class", citation.source_class.value + (f", {citation.extractor}" if citation.extractor else "")),
+        ("chunk", fetched.chunk.id),
+        ("document", citation.document_id),
+        ("digest", citation.digest),
+        ("check", fetched.verification.detail),
+    )
+    for name, value in facts:
+        if value:
+            click.echo(f"{style(f'{name:>9}', on, dim=True)}  {one_line(value)}")
+    click.echo()
+    click.echo(printable(fetched.chunk.text))
+    return 0 if fetched.verification else 1

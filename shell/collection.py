@@ -1,0 +1,405 @@
+"""The public face: ordinary Python over the use cases. It returns plain values and raises `GroundkitError`s."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from types import TracebackType
+from typing import NoReturn, Self, TypeVar
+
+from attrs import evolve, frozen
+
+from groundkit import config
+from groundkit.citations import citations_of, cite
+from groundkit.compose import ports_for, sources_below
+from groundkit.core.fingerprint import text_digest
+from groundkit.core.model import (
+    Chunk,
+    Citation,
+    DocumentRecord,
+    RetrievalResult,
+    Verification,
+)
+from groundkit.core.paths import is_url
+from groundkit.core.ports import LexicalIndex, Ports, SourceReader, StoreView
+from groundkit.core.result import Failure, Result, Success
+from groundkit.core.settings import Settings, SettingsChange
+from groundkit.core.sources import Explanation, Found, ReadFailure, ReadProblem, WalkRequest
+from groundkit.core.storage import (
+    AllRecords,
+    ChunksByPrefix,
+    Generation,
+    RecordOfSource,
+    SourceFailure,
+    StorageFailure,
+    StorageProblem,
+    StoreState,
+)
+from groundkit.core.verdicts import UnknownChunk, judge_absence
+from groundkit.doctor import Diagnosis, examine, repair
+from groundkit.drop import Removed, drop, remove
+from groundkit.errors import GroundkitError, IngestionError, RetrievalError, error_of
+from groundkit.ingest import IngestReport, IngestRequest, SourceEvent, ingest
+from groundkit.reading import Reader
+from groundkit.requests import AmbiguousChunk, NoBaseGiven, UnsupportedSource
+from groundkit.search import SearchRequest, search
+from groundkit.verify import Checked, OpenSources, resolve, verify, verify_all
+from groundkit.wording import AnyFailure, sentence
+
+PathLike = str | os.PathLike[str]
+T = TypeVar("T")
+
+_ABSENT = (StorageProblem.MISSING, StorageProblem.DROPPED)
+
+
+@frozen
+class FetchedChunk:
+    """A chunk asked for by its id, with its verification; an unknown id gives no chunk, and says so."""
+
+    chunk_id: str
+    chunk: Chunk | None
+    citation: Citation | None
+    verification: Verification
+
+
+@frozen
+class IndexStatus:
+    """What a collection holds. `failures` are the sources that could not be ingested when last tried."""
+
+    collection: str
+    generation: int
+    documents: int
+    chunks: int
+    tokens: int
+    base: str | None
+    settings: Settings
+    analyzer: str
+    unfinished: bool
+    failures: tuple[SourceFailure, ...]
+
+
+class Collection:
+    """One named set of documents in an index directory, and the base directory its local sources lie below.
+
+    Opening reads nothing. Use it as a context manager, or call `close`. A collection may be used by several threads.
+    """
+
+    def __init__(self, ports: Ports, index_directory: Path, name: str, base: Path | None) -> None:
+        self._ports = ports
+        self._index_directory = index_directory
+        self._name = name
+        self._base = base
+        self._readers: dict[str, Reader] = {}
+        self._settled: StoreState | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Collection {self._name!r} in {str(self._index_directory)!r}>"
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def index_directory(self) -> Path:
+        return self._index_directory
+
+    @property
+    def base(self) -> Path | None:
+        """The base directory: as given at opening, or as the collection remembers it."""
+        if self._base is not None:
+            return self._base
+        stored = self._stored_settings()
+        if stored is None or stored.base is None:
+            return None
+        return Path(os.path.normpath(self._index_directory / stored.base))
+
+    def close(self) -> None:
+        """Close every file. Closing twice does nothing."""
+        self._ports.documents.close()
+        for language in self._readers:
+            self._ports.lexical(language).close()
+        self._readers.clear()
+
+    # -- writing
+
+    def ingest(
+        self,
+        paths: PathLike | Iterable[PathLike],
+        *,
+        as_text: bool = False,
+        prune_all: bool = False,
+        strict: bool = False,
+        chunk_size: int | None = None,
+        chunk_overlap: int | None = None,
+        language: str | None = None,
+        max_bytes: int | None = None,
+        wait: float = 10.0,
+        on_progress: Callable[[SourceEvent], object] | None = None,
+    ) -> IngestReport:
+        """Bring the collection up to date with these files and folders (relative ones: below the base directory).
+
+        Documents whose files are gone from a given folder are removed. `max_bytes` is the largest file, `wait` the
+        seconds to wait for another writer. One bad source never stops the others: see `failed` of the report, or let
+        `strict` raise `IngestionError` for the first one when everything else is done.
+        """
+        sources = self.sources_of([paths] if isinstance(paths, str | os.PathLike) else list(paths))
+        base = None if self._base is None else config.relative_base(self._base, self._index_directory)
+        change = SettingsChange(chunk_size, chunk_overlap, language, max_bytes, base)
+        request = IngestRequest(sources, as_text, prune_all, change, wait)
+        done = ingest(self._ports, request, self._settled, on_progress)
+        if isinstance(done, Failure):
+            self._raise(done.failure())
+        report, self._settled = done.unwrap()
+        if strict and report.failed:
+            raise IngestionError(sentence(report.failed[0].error), report.failed[0].error)
+        return report
+
+    def remove(self, sources: str | Iterable[str], *, wait: float = 10.0) -> Removed:
+        """Take documents out by source, or all below a folder. Their files stay."""
+        names = (sources,) if isinstance(sources, str) else tuple(sources)
+        self._known()
+        return self._or_raise(remove(self._ports, names, wait))
+
+    def drop(self, *, wait: float = 10.0) -> None:
+        """Remove the whole collection."""
+        self._or_raise(drop(self._ports, wait))
+        self.close()
+
+    # -- reading
+
+    def search(self, query: str, *, limit: int = 10, offset: int = 0, verify: bool = False) -> list[RetrievalResult]:
+        """The best `limit` passages after the first `offset`, by (−score, source, start): BM25 over live documents.
+
+        With `verify`, each hit's source is looked at again. A query without a word has no hits.
+        """
+        request = SearchRequest(query, max(0, limit), max(0, offset))
+        hits = list(self._or_raise(search(self._reader(), self._lexical(), request)))
+        if not verify:
+            return hits
+        checks = self.verify_each([hit.citation for hit in hits])
+        return [evolve(hit, verification=check.verification) for hit, check in zip(hits, checks, strict=True)]
+
+    def verify(self, citation: Citation) -> Verification:
+        """Look at the cited source again. Never raises."""
+        return verify(self._opener(), self._limit(), citation)
+
+    def verify_each(self, citations: Iterable[Citation]) -> Iterator[Checked]:
+        """Each citation with its verification, in order; citations of one source in a row share one reading of it."""
+        return verify_all(self._opener(), self._limit(), citations)
+
+    def verify_all(self) -> Iterator[Checked]:
+        """Every citation of the collection, by source and position, each checked."""
+        return self.verify_each(self.citations())
+
+    def resolve_citation(self, citation: Citation) -> str:
+        """The text a citation stands for, as its source has it now; `RetrievalError` where it does not say so any more."""
+        resolved = resolve(self._opener(), self._limit(), citation)
+        if isinstance(resolved, Failure):
+            raise RetrievalError(resolved.failure())
+        return resolved.unwrap()
+
+    def citations(self) -> Iterator[Citation]:
+        """A citation of every chunk, by source and position. What is replaced meanwhile is passed over."""
+        for record in self.get_document_records():
+            with self._view() as view:
+                found = self._or_raise(citations_of(view, _finished(view), record))
+            yield from found
+
+    def fetch_chunk(self, chunk_id: str) -> FetchedChunk:
+        """A chunk by its id or the unmistakable beginning of one, with its verification."""
+        with self._view() as view:
+            generation = _finished(view)
+            stored = self._or_raise(view.chunks(ChunksByPrefix(chunk_id, 3), generation.mark.generation))
+            if not stored or not chunk_id:
+                return FetchedChunk(chunk_id, None, None, judge_absence(UnknownChunk(chunk_id)))
+            if len(stored) > 1:
+                self._raise(AmbiguousChunk(chunk_id, tuple(each.chunk.id for each in stored)))
+            citation = self._or_raise(cite(view, generation, stored[0]))
+        return FetchedChunk(stored[0].chunk.id, stored[0].chunk, citation, self.verify(citation))
+
+    def get_document_records(self, source: str | None = None) -> list[DocumentRecord]:
+        """The stored documents by source, or the one of this source."""
+        with self._view() as view:
+            wanted = AllRecords() if source is None else RecordOfSource(source)
+            return list(self._or_raise(view.records(wanted, _finished(view).mark.generation)))
+
+    def status(self) -> IndexStatus:
+        """Counts, settings, and what failed when it was last tried."""
+        with self._view() as view:
+            state = view.state
+            documents = len(self._or_raise(view.records(AllRecords(), state.current.mark.generation)))
+            return IndexStatus(
+                collection=self._name,
+                generation=state.current.mark.generation,
+                documents=documents,
+                chunks=state.current.statistics.chunks,
+                tokens=state.current.statistics.tokens,
+                base=state.settings.base,
+                settings=state.settings,
+                analyzer=state.current.analyzer,
+                unfinished=state.tip.mark != state.current.mark,
+                failures=self._or_raise(view.failures()),
+            )
+
+    def walk(self, paths: Sequence[PathLike] = ("",), *, as_text: bool = False) -> list[Found]:
+        """What an ingest of these paths would find, and what it would pass over and why."""
+        sources = self.sources_of(list(paths))
+        with closing(self._or_raise(self._open_sources())) as reader:
+            return list(reader.walk(WalkRequest(sources, as_text)))
+
+    def explain(self, path: PathLike) -> Explanation:
+        """Which rule decides whether this path is ingested."""
+        (source,) = self.sources_of([path])
+        with closing(self._or_raise(self._open_sources())) as reader:
+            return reader.explain(source)
+
+    def doctor(self, *, repair_index: bool = False, wait: float = 10.0) -> Diagnosis:
+        """Look at everything the collection says of itself; with `repair_index`, make the lexical index anew first."""
+        self._known()
+        return self._or_raise(repair(self._ports, wait) if repair_index else examine(self._ports))
+
+    # -- inside
+
+    def sources_of(self, paths: Sequence[PathLike]) -> tuple[str, ...]:
+        """Paths as sources below the base. Relative ones start there."""
+        for each in paths:
+            if is_url(os.fspath(each)):
+                self._raise(UnsupportedSource(config.host_of(os.fspath(each)), "web pages are not ingested yet"))
+        base = self.base or self._index_directory.parent
+        absolute = tuple(Path(os.path.normpath(base / each)) for each in paths)
+        return self._or_raise(config.below_base(absolute, base))
+
+    def _open_sources(self) -> Result[SourceReader, ReadFailure | NoBaseGiven]:
+        base = self.base
+        if base is None:
+            return Failure(NoBaseGiven())
+        return self._ports.sources(config.relative_base(base, self._index_directory))
+
+    def _lexical(self) -> LexicalIndex:
+        return self._ports.lexical(self._known().language)
+
+    def _opener(self) -> OpenSources | None:
+        """How verification gets at the sources; a store that cannot be read is a source that cannot be looked at."""
+        try:
+            base = self.base
+        except GroundkitError as error:
+            refused = ReadFailure("", ReadProblem.UNREADABLE, str(error))
+            return lambda: Failure(refused)
+        if base is None:
+            return None
+        return lambda: self._ports.sources(config.relative_base(base, self._index_directory))
+
+    def _limit(self) -> int:
+        try:
+            stored = self._stored_settings()
+        except GroundkitError:
+            stored = None
+        return (stored or Settings()).max_bytes
+
+    def _stored_settings(self) -> Settings | None:
+        viewed = self._ports.documents.view()
+        if isinstance(viewed, Success):
+            with closing(viewed.unwrap()) as view:
+                return view.state.settings
+        failure = viewed.failure()
+        if failure.problem in _ABSENT:
+            return None
+        self._raise(failure)
+
+    def _known(self) -> Settings:
+        """The settings of a collection that exists; an error that lists those which do, otherwise."""
+        with self._view() as view:
+            return view.state.settings
+
+    def _view(self) -> closing[StoreView]:
+        return closing(self._or_raise(self._ports.documents.view()))
+
+    def _reader(self) -> Reader:
+        language = self._known().language
+        if language not in self._readers:
+            self._readers[language] = Reader(self._ports.documents, self._ports.lexical(language))
+        return self._readers[language]
+
+    def _or_raise(self, result: Success[T] | Failure[AnyFailure]) -> T:
+        if isinstance(result, Failure):
+            self._raise(result.failure())
+        return result.unwrap()
+
+    def _raise(self, failure: AnyFailure) -> NoReturn:
+        if isinstance(failure, StorageFailure) and failure.problem in _ABSENT:
+            existing = tuple(name for name in config.collections_in(self._index_directory) if name != self._name)
+            failure = config.UnknownCollection(self._name, str(self._index_directory), existing)
+        raise error_of(failure)
+
+
+def _finished(view: StoreView) -> Generation:
+    return view.state.current
+
+
+def open(
+    index_directory: PathLike, *, base: PathLike | None = None, collection: str = config.DEFAULT_COLLECTION
+) -> Collection:
+    """A collection in an index directory, without creating or reading anything yet.
+
+    `base` is the directory its sources lie below; without it, the one the collection remembers, or the directory that
+    holds the index. Both paths are taken from the working directory. A base that differs from the remembered one is a
+    `ConfigurationError` at the next ingest.
+    """
+    named = config.collection_name(collection)
+    if isinstance(named, Failure):
+        raise error_of(named.failure())
+    directory = Path(os.path.abspath(index_directory))
+    given = None if base is None else Path(os.path.abspath(base))
+    return Collection(ports_for(directory, collection), directory, collection, given)
+
+
+def list_collections(index_directory: PathLike) -> list[str]:
+    """The collections of an index directory, sorted; a dropped one does not count."""
+    directory = Path(os.path.abspath(index_directory))
+    return [name for name in config.collections_in(directory) if _exists(ports_for(directory, name))]
+
+
+def _exists(ports: Ports) -> bool:
+    viewed = ports.documents.view()
+    if isinstance(viewed, Success):
+        viewed.unwrap().close()
+    ports.documents.close()
+    return isinstance(viewed, Success) or viewed.failure().problem not in _ABSENT
+
+
+def index_status(index_directory: PathLike, collection: str = config.DEFAULT_COLLECTION) -> IndexStatus:
+    """Counts, settings and failures of one collection."""
+    with open(index_directory, collection=collection) as opened:
+        return opened.status()
+
+
+def verify_citation(citation: Citation, expected_text: str | None = None, *, base: PathLike | None) -> Verification:
+    """Check a citation with nothing but the base directory. Never raises.
+
+    With `expected_text`, that is what the source has to say at the span, whatever digest the citation carries.
+    """
+    expected = citation if expected_text is None else evolve(citation, digest=text_digest(expected_text))
+    return verify(_opener_of(base), Settings().max_bytes, expected)
+
+
+def resolve_citation(citation: Citation, *, base: PathLike | None) -> str:
+    """The text a citation stands for, as its source has it now; `RetrievalError` with the verdict where it does not."""
+    resolved = resolve(_opener_of(base), Settings().max_bytes, citation)
+    if isinstance(resolved, Failure):
+        raise RetrievalError(resolved.failure())
+    return resolved.unwrap()
+
+
+def _opener_of(base: PathLike | None) -> OpenSources | None:
+    if base is None:
+        return None
+    directory = Path(os.path.abspath(base))
+    return lambda: sources_below(directory, None)

@@ -1,0 +1,58 @@
+"""The one composition root: which adapter stands behind which port."""
+
+import os
+from contextlib import AbstractContextManager
+from functools import lru_cache
+from pathlib import Path
+
+from attrs import frozen
+
+from groundkit.adapters.files import Files
+from groundkit.adapters.sqlite_store import SqliteStore
+from groundkit.adapters.system import FileLock, SystemClock, private_directory
+from groundkit.adapters.tantivy_index import TantivyIndex
+from groundkit.core.ports import LexicalIndex, LockBusy, Ports, SourceReader
+from groundkit.core.result import Failure, Result, Success
+from groundkit.core.sources import ReadFailure, ReadProblem
+from groundkit.core.storage import StorageFailure
+
+
+@frozen
+class _LockInPrivateDirectory:
+    """The writer lock; taking it makes the index directory, private to its owner, where there is none."""
+
+    directory: Path
+    lock: FileLock
+
+    def hold(self, seconds: float) -> Result[AbstractContextManager[None], LockBusy | StorageFailure]:
+        made = private_directory(self.directory)
+        if isinstance(made, Failure):
+            return made
+        return self.lock.hold(seconds)
+
+
+def ports_for(index_directory: Path, collection: str) -> Ports:
+    """The real adapters of one collection. Nothing is opened or created yet."""
+
+    @lru_cache(maxsize=2)
+    def lexical(language: str) -> LexicalIndex:
+        return TantivyIndex(index_directory / f"{collection}.lexical", language)
+
+    def sources(base: str) -> Result[SourceReader, ReadFailure]:
+        return sources_below(Path(os.path.normpath(index_directory / base)), index_directory)
+
+    return Ports(
+        documents=SqliteStore(index_directory, collection),
+        lexical=lexical,
+        sources=sources,
+        clock=SystemClock(),
+        lock=_LockInPrivateDirectory(index_directory, FileLock(index_directory / f"{collection}.lock")),
+    )
+
+
+def sources_below(base: Path, index_directory: Path | None) -> Result[SourceReader, ReadFailure]:
+    """A reader of the files below a directory. The index directory is never walked."""
+    try:
+        return Success(Files(base, index_directory))
+    except OSError as error:
+        return Failure(ReadFailure("", ReadProblem.MISSING, f"the base directory cannot be opened: {error.strerror}"))

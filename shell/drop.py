@@ -1,0 +1,97 @@
+"""Removing sources from a collection, and whole collections."""
+
+from contextlib import closing
+from typing import TypeAlias
+
+from attrs import frozen
+
+from groundkit.core.paths import lies_below
+from groundkit.core.ports import LockBusy, Ports
+from groundkit.core.result import Failure, Result, Success
+from groundkit.core.settings import Settings
+from groundkit.core.storage import AllRecords, StorageFailure, StorageProblem, StoreState, Write
+from groundkit.writing import WriteFailure, Writer
+
+RemoveRefused: TypeAlias = LockBusy | WriteFailure
+
+
+@frozen
+class Removed:
+    """Sources that went, and names that fit none. `pending`: accepted, and still to be finished by the next writer."""
+
+    removed: tuple[str, ...]
+    unknown: tuple[str, ...]
+    pending: WriteFailure | None = None
+
+
+def remove(ports: Ports, names: tuple[str, ...], wait: float) -> Result[Removed, RemoveRefused]:
+    """Take documents out by their source, or all below a folder. The files stay; the next ingest of them adds them again."""
+    held = ports.lock.hold(wait)
+    if isinstance(held, Failure):
+        return held
+    with held.unwrap():
+        settings = _settings(ports)
+        if isinstance(settings, Failure):
+            return settings
+        writer = Writer(ports.documents, ports.lexical(settings.unwrap().language))
+        recovered = writer.recover()
+        if isinstance(recovered, Failure):
+            return recovered
+        return _carry_out(ports, writer, recovered.unwrap(), names)
+
+
+def _settings(ports: Ports) -> Result[Settings, StorageFailure]:
+    viewed = ports.documents.view()
+    if isinstance(viewed, Failure):
+        return viewed
+    with closing(viewed.unwrap()) as view:
+        return Success(view.state.settings)
+
+
+def _carry_out(
+    ports: Ports, writer: Writer, state: StoreState, names: tuple[str, ...]
+) -> Result[Removed, RemoveRefused]:
+    viewed = ports.documents.view()
+    if isinstance(viewed, Failure):
+        return viewed
+    with closing(viewed.unwrap()) as view:
+        listed = view.records(AllRecords(), state.tip.mark.generation)
+    if isinstance(listed, Failure):
+        return listed
+    sources = [each.source for each in listed.unwrap()]
+    found = {name: [each for each in sources if _meant(name, each)] for name in names}
+    gone = tuple(sorted({each for below in found.values() for each in below}))
+    unknown = tuple(name for name, below in found.items() if not below)
+    if not gone:
+        return Success(Removed((), unknown))
+    written = writer.write(Write(removed=gone))
+    if isinstance(written, Failure):
+        return written
+    forgotten = ports.documents.record_failures(gone, ())
+    late = forgotten.failure() if isinstance(forgotten, Failure) else None
+    return Success(Removed(gone, unknown, written.unwrap().pending or late))
+
+
+def _meant(name: str, source: str) -> bool:
+    """Whether a name is this source or a folder above it. The base itself is no folder to remove: that is `drop`."""
+    folder = name.rstrip("/")
+    return bool(folder) and lies_below(folder, source)
+
+
+def drop(ports: Ports, wait: float) -> Result[None, RemoveRefused]:
+    """The whole collection: marked dropped first, durably, then its files. The next holder of the lock finishes a killed drop."""
+    known = _settings(ports)
+    if isinstance(known, Failure) and known.failure().problem is not StorageProblem.DROPPED:
+        return known
+    held = ports.lock.hold(wait)
+    if isinstance(held, Failure):
+        return held
+    with held.unwrap():
+        dropped = ports.documents.drop()
+        if isinstance(dropped, Failure):
+            return dropped
+        language = known.unwrap().language if isinstance(known, Success) else Settings().language
+        discarded = ports.lexical(language).discard(None)
+        if isinstance(discarded, Failure):
+            return discarded
+        return ports.documents.remove_files()

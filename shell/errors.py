@@ -1,0 +1,61 @@
+"""Exceptions of the public face, made in one place from the failures of the use cases, which they carry."""
+
+from groundkit.core.model import Verdict, Verification
+from groundkit.core.ports import LockBusy
+from groundkit.core.query import QueryRefused
+from groundkit.core.ranking import GhostRows
+from groundkit.core.sources import ReadFailure
+from groundkit.core.storage import LexicalFailure, StorageFailure
+from groundkit.reading import AnalyzerChanged, NeverPaired
+from groundkit.wording import AnyFailure, sentence
+
+
+class GroundkitError(Exception):
+    """Base of everything groundkit raises on purpose. `failure` is the value it was made from, with its facts."""
+
+    def __init__(self, message: str, failure: object = None) -> None:
+        super().__init__(message)
+        self.failure = failure
+
+
+class ConfigurationError(GroundkitError):
+    """The request or the settings cannot be carried out as they are."""
+
+
+class IngestionError(GroundkitError):
+    """A source could not be ingested."""
+
+
+class StorageError(GroundkitError):
+    """The collection's files, its lock or its index said no."""
+
+
+class QueryError(GroundkitError, ValueError):
+    """A query beyond the caps."""
+
+
+class RetrievalError(GroundkitError):
+    """A citation does not resolve to its text. `verdict` says whether it drifted or is unresolvable."""
+
+    def __init__(self, verification: Verification) -> None:
+        super().__init__(verification.detail, verification)
+        self.verification = verification
+
+    @property
+    def verdict(self) -> Verdict:
+        return self.verification.verdict
+
+
+_STORAGE = StorageFailure | LexicalFailure | LockBusy | AnalyzerChanged | NeverPaired | GhostRows
+
+
+def error_of(failure: AnyFailure) -> GroundkitError:
+    """The exception that a failure becomes at the public face."""
+    message = sentence(failure)
+    if isinstance(failure, _STORAGE):
+        return StorageError(message, failure)
+    if isinstance(failure, QueryRefused):
+        return QueryError(message, failure)
+    if isinstance(failure, ReadFailure):
+        return IngestionError(message, failure)
+    return ConfigurationError(message, failure)

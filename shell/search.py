@@ -1,0 +1,64 @@
+"""Search: one consistent pair of view and postings, the exact order, hits that are citations."""
+
+from typing import TypeAlias
+
+from attrs import frozen
+
+from groundkit.citations import cite
+from groundkit.core.folding import search_view
+from groundkit.core.model import RetrievalResult
+from groundkit.core.ports import LexicalIndex
+from groundkit.core.query import QueryRefused, compile_query, parse
+from groundkit.core.result import Failure, Result, Success
+from groundkit.core.storage import StorageFailure
+from groundkit.ranked import Ranked, RankFailure, rank
+from groundkit.reading import Pair, Reader, ReadRefused
+
+SearchRefused: TypeAlias = QueryRefused | ReadRefused | RankFailure
+
+
+@frozen
+class SearchRequest:
+    """What was typed, how many hits to pass over, how many to give."""
+
+    query: str
+    limit: int = 10
+    offset: int = 0
+
+
+def search(
+    reader: Reader, index: LexicalIndex, request: SearchRequest
+) -> Result[tuple[RetrievalResult, ...], SearchRefused]:
+    """The hits of a query in their order, nobody having looked at their sources yet."""
+    parsed = parse(request.query)
+    if isinstance(parsed, Failure):
+        return parsed
+    compiled = compile_query(parsed.unwrap(), lambda text: index.terms(search_view(text)[0]))
+    if isinstance(compiled, Failure):
+        return compiled
+    paired = reader.pair()
+    if isinstance(paired, Failure):
+        return paired
+    pair = paired.unwrap()
+    try:
+        if pair.searcher is None or not compiled.unwrap().terms:
+            return Success(())
+        ranked = rank(
+            pair.view, index, pair.searcher, pair.generation, compiled.unwrap(), request.limit, request.offset
+        )
+        if isinstance(ranked, Failure):
+            return ranked
+        return _hits(pair, ranked.unwrap())
+    finally:
+        pair.view.close()
+
+
+def _hits(pair: Pair, ranked: tuple[Ranked, ...]) -> Result[tuple[RetrievalResult, ...], StorageFailure]:
+    hits: list[RetrievalResult] = []
+    for each in ranked:
+        cited = cite(pair.view, pair.generation, each.chunk)
+        if isinstance(cited, Failure):
+            return cited
+        chunk = each.chunk.chunk
+        hits.append(RetrievalResult(each.score, chunk.text, cited.unwrap(), chunk.locator))
+    return Success(tuple(hits))

@@ -1,0 +1,46 @@
+"""Core values as plain data for JSON: spans as start and end, provenance as source class and extractor."""
+
+from functools import cache
+from typing import Any
+
+from cattrs import Converter
+from cattrs.gen import make_dict_unstructure_fn, override
+
+from groundkit.core.model import Citation, DocumentRecord, RetrievalResult, extractor_of, source_class_of
+
+#: Grows when a field of any JSON answer changes its meaning or goes.
+SCHEMA = 1
+
+Data = dict[str, Any]
+
+
+@cache
+def _converter() -> Converter:
+    converter = Converter()
+    for kind in (Citation, DocumentRecord):
+        converter.register_unstructure_hook(kind, _flat(converter, kind))
+    plain = make_dict_unstructure_fn(RetrievalResult, converter, citation=override(), locator=override(omit=True))
+    converter.register_unstructure_hook(RetrievalResult, plain)
+    return converter
+
+
+def _flat(converter: Converter, kind: type[Any]) -> Any:
+    """A dict without `provenance` and `span`, with what they stand for instead."""
+    plain = make_dict_unstructure_fn(kind, converter)
+
+    def flattened(value: Any) -> Data:
+        data: Data = plain(value)
+        data.pop("provenance")
+        data["source_class"] = source_class_of(value.provenance).value
+        data["extractor"] = extractor_of(value.provenance)
+        if "span" in data:
+            span = data.pop("span")
+            data["start"], data["end"] = span["start"], span["end"]
+        return data
+
+    return flattened
+
+
+def data_of(value: object) -> Any:
+    """Any value of ours as dicts, lists, strings and numbers."""
+    return _converter().unstructure(value)

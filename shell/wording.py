@@ -1,0 +1,187 @@
+"""Every failure as one sentence, and its exit code. Document text and file names in it are made safe by whoever prints it."""
+
+from typing import TypeAlias, assert_never
+
+from groundkit.config import BadCollectionName, NoIndexDirectory, NotBelowBase, UnknownCollection
+from groundkit.core.model import Verification
+from groundkit.core.paths import PathProblem, PathRefused
+from groundkit.core.ports import LockBusy
+from groundkit.core.query import QueryProblem, QueryRefused
+from groundkit.core.ranking import GhostRows
+from groundkit.core.settings import SettingsRefused
+from groundkit.core.sources import ReadFailure
+from groundkit.core.storage import LexicalFailure, LexicalProblem, StorageFailure, StorageProblem
+from groundkit.ingest import BaseDiffers, NothingToIngest
+from groundkit.reading import AnalyzerChanged, NeverPaired
+from groundkit.requests import AmbiguousChunk, NoBaseGiven, UnknownNames, UnsupportedSource
+
+AnyFailure: TypeAlias = (
+    AmbiguousChunk
+    | AnalyzerChanged
+    | BadCollectionName
+    | BaseDiffers
+    | GhostRows
+    | LexicalFailure
+    | LockBusy
+    | NeverPaired
+    | NoBaseGiven
+    | NoIndexDirectory
+    | NotBelowBase
+    | NothingToIngest
+    | PathRefused
+    | QueryRefused
+    | ReadFailure
+    | SettingsRefused
+    | StorageFailure
+    | UnknownCollection
+    | UnknownNames
+    | UnsupportedSource
+)
+
+DONE, NEGATIVE, WRONG_REQUEST, MACHINE_SAID_NO, OUR_BUG, INTERRUPTED, CLOSED_PIPE = 0, 1, 2, 3, 70, 130, 141
+
+#: A failure that is the request's own fault; every other one is the machine's, but for one bad source.
+_REQUESTS = (
+    AmbiguousChunk
+    | BadCollectionName
+    | BaseDiffers
+    | NoBaseGiven
+    | NoIndexDirectory
+    | NotBelowBase
+    | NothingToIngest
+    | PathRefused
+    | QueryRefused
+    | SettingsRefused
+    | UnknownCollection
+    | UnsupportedSource
+)
+
+
+def exit_code_of(failure: object) -> int:
+    """The exit code of what an error carries; a verification is a negative answer."""
+    if isinstance(failure, _REQUESTS):
+        return WRONG_REQUEST
+    if isinstance(failure, ReadFailure | UnknownNames | Verification):
+        return NEGATIVE
+    return MACHINE_SAID_NO
+
+
+_STORAGE = {
+    StorageProblem.MISSING: "{artefact} does not exist",
+    StorageProblem.DROPPED: "the collection was dropped",
+    StorageProblem.FOREIGN: "{artefact} is not a groundkit store and is left alone: {detail}",
+    StorageProblem.OLDER: "{artefact} was made by an older version: {detail}",
+    StorageProblem.NEWER: "{artefact} was made by a newer version: {detail}",
+    StorageProblem.DAMAGED: "{artefact} is damaged ({detail}); `gk doctor` says more",
+    StorageProblem.FULL: "the disk is full ({detail}); what was committed stays",
+    StorageProblem.BUSY: "{artefact} is in use by another process: {detail}",
+    StorageProblem.DENIED: "{artefact} cannot be opened: {detail}",
+    StorageProblem.FAILED: "{artefact}: {detail}",
+}
+
+_LEXICAL = {
+    LexicalProblem.MISSING: "the lexical index is missing; `gk doctor --repair` makes it again from the store",
+    LexicalProblem.DAMAGED: "the lexical index is damaged ({detail}); `gk doctor --repair` makes it again from the store",
+    LexicalProblem.FULL: "the disk is full ({detail}); what was committed stays",
+    LexicalProblem.BUSY: "the lexical index is in use by another process",
+    LexicalProblem.DENIED: "the lexical index cannot be opened: {detail}",
+    LexicalProblem.FAILED: "the lexical index: {detail}",
+}
+
+
+_QUERY = {
+    QueryProblem.TOO_LONG: "{} characters",
+    QueryProblem.TOO_MANY_TERMS: "{} different words",
+    QueryProblem.TOO_MANY_PHRASES: "{} phrases",
+}
+
+_PATH = {
+    PathProblem.OUTSIDE_BASE: "lies outside the base directory",
+    PathProblem.NOT_ABSOLUTE: "is not an absolute path",
+    PathProblem.HOLDS_NUL: "holds NUL, which no path can",
+    PathProblem.ONLY_ROOT: "has no directory but the root in common with the others: give --base-dir",
+}
+
+
+def sentence(failure: AnyFailure) -> str:
+    """What went wrong and, where there is one, the way out."""
+    match failure:
+        case StorageFailure(problem, artefact, detail):
+            return _STORAGE[problem].format(artefact=artefact, detail=detail)
+        case LexicalFailure(problem, detail):
+            return _LEXICAL[problem].format(detail=detail)
+        case ReadFailure(source, problem, detail):
+            return f"{source}: {detail}" if source else detail
+        case LockBusy(holder):
+            who = f" ({holder})" if holder else ""
+            return f"another process is writing to this collection{who}; try again when it is done"
+        case QueryRefused(problem, found, allowed):
+            return f"the query has {_QUERY[problem].format(found)}; at most {allowed} are taken"
+        case GhostRows(rows):
+            return (
+                f"the lexical index names {len(rows)} chunks that the store does not hold; "
+                "`gk doctor --repair` makes it again from the store"
+            )
+        case AnalyzerChanged(recorded, active):
+            return (
+                f"the collection was indexed with {recorded}, here is {active}; "
+                "`gk ingest` or `gk doctor --repair` brings the index up to date"
+            )
+        case NeverPaired(attempts):
+            return f"the lexical index does not fit the store ({attempts} tries); `gk doctor --repair` mends it"
+        case _:
+            return _request_sentence(failure)
+
+
+def _request_sentence(
+    failure: AmbiguousChunk
+    | BadCollectionName
+    | BaseDiffers
+    | NoBaseGiven
+    | NoIndexDirectory
+    | NotBelowBase
+    | NothingToIngest
+    | PathRefused
+    | SettingsRefused
+    | UnknownCollection
+    | UnknownNames
+    | UnsupportedSource,
+) -> str:
+    match failure:
+        case AmbiguousChunk(prefix, ids):
+            return f"several chunks begin with {prefix}: {', '.join(ids)}, …"
+        case BadCollectionName(name):
+            return f"{name!r} is no collection name: letters, digits, '.', '_' and '-', 64 at most, a letter or digit first"
+        case BaseDiffers(stored, given):
+            return (
+                f"the collection's sources lie below {stored}, not {given}; "
+                "give paths below it, or use another collection (--collection NAME)"
+            )
+        case NoBaseGiven():
+            return "the collection has no base directory yet, and none is given"
+        case NoIndexDirectory(start):
+            return (
+                f"no .groundkit directory in {start} or above it; `gk ingest PATH` makes one, "
+                "--index-dir or GK_INDEX_DIR name one"
+            )
+        case NotBelowBase(paths, base):
+            return (
+                f"{', '.join(paths)} does not lie below the collection's base directory {base}; "
+                "use another collection (--collection NAME), or --base-dir at a collection's first ingest"
+            )
+        case NothingToIngest(paths, skipped):
+            passed = f" ({skipped} passed over; `gk files` says why)" if skipped else ""
+            return f"nothing to ingest in {', '.join(path or '.' for path in paths)}{passed}"
+        case PathRefused(path, reason):
+            return f"{path} {_PATH[reason]}"
+        case SettingsRefused(name, value, allowed):
+            return f"{name.replace('_', ' ')} cannot be {value}: {allowed}"
+        case UnknownCollection(name, directory, existing):
+            there = f"there is {', '.join(existing)}" if existing else "there is none yet; `gk ingest PATH` makes one"
+            return f"no collection {name} in {directory}: {there}"
+        case UnknownNames(names):
+            return f"the collection knows nothing called {', '.join(names)}"
+        case UnsupportedSource(source, detail):
+            return f"{source}: {detail}"
+        case _:
+            assert_never(failure)

@@ -1,0 +1,235 @@
+"""The write path and recovery, for whoever holds the collection's lock. ADR 0006 says why in this order."""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from attrs import frozen
+
+from groundkit.core.folding import search_view
+from groundkit.core.ports import DocumentStore, LexicalIndex, StoreView
+from groundkit.core.result import Failure, Result, Success
+from groundkit.core.storage import (
+    Finish,
+    LexicalDocument,
+    LexicalFailure,
+    LexicalProblem,
+    Mark,
+    Rebuild,
+    Replay,
+    StorageFailure,
+    StoreState,
+    Write,
+    recovery_for,
+    token_after,
+)
+
+WriteFailure: TypeAlias = StorageFailure | LexicalFailure
+
+#: Code points of chunk text that a rebuild holds in memory at a time.
+REBUILD_PAGE = 16_000_000
+
+#: What leaves the index's files as they were: no reason to make them anew.
+_NOT_DAMAGE = (LexicalProblem.FULL, LexicalProblem.BUSY, LexicalProblem.DENIED)
+
+
+@frozen
+class Written:
+    """The write is accepted. With `pending`, the next writer finishes it; it is not to be reported as undone."""
+
+    mark: Mark
+    pending: WriteFailure | None = None
+
+
+class Writer:
+    """One holder of the lock. `settled` is the state the last holder in this process left behind, if it left one."""
+
+    def __init__(self, documents: DocumentStore, lexical: LexicalIndex, settled: StoreState | None = None) -> None:
+        self._documents = documents
+        self._lexical = lexical
+        self._settled = settled
+
+    @property
+    def settled(self) -> StoreState | None:
+        """The state in which everything was seen to agree; None while something is unfinished."""
+        return self._settled
+
+    def recover(self, rebuild: str | None = None) -> Result[StoreState, WriteFailure]:
+        """Complete or undo what another process left, make the index anew where it cannot be trusted.
+
+        With `rebuild` (a reason), anew in any case.
+        """
+        self._settled, left = None, self._settled
+        seen = self._state()
+        if isinstance(seen, Failure):
+            return seen
+        state = seen.unwrap()
+        if left == state and rebuild is None:
+            self._settled = state
+            return Success(state)
+        if state.tip.analyzer != self._lexical.analyzer and state.build:
+            return self._reanalyze(state)
+        return self._settle(state, rebuild)
+
+    def write(self, write: Write) -> Result[Written, WriteFailure]:
+        """One generation. A failure means that nothing was accepted."""
+        if self._settled is None:
+            recovered = self.recover()
+            if isinstance(recovered, Failure):
+                return recovered
+        before, self._settled = self._settled, None
+        assert before is not None
+        staged = self._documents.stage(write)
+        if isinstance(staged, Failure):
+            return staged
+        tip = Mark(before.tip.mark.generation + 1, token_after(before.tip.mark.token, write))
+        finished = self._publish(before.build, tip, staged.unwrap())
+        if isinstance(finished, Failure):
+            retried = self._retry(finished.failure())
+            return Success(Written(tip, retried))
+        return Success(Written(tip))
+
+    def _retry(self, failure: WriteFailure) -> WriteFailure | None:
+        """The rows are durable; what is left is recovery's work. A full disk is left to a later writer."""
+        if isinstance(failure, LexicalFailure) and failure.problem in _NOT_DAMAGE:
+            return failure
+        recovered = self.recover()
+        return recovered.failure() if isinstance(recovered, Failure) else None
+
+    def _state(self) -> Result[StoreState, StorageFailure]:
+        viewed = self._documents.view()
+        if isinstance(viewed, Failure):
+            return viewed
+        view = viewed.unwrap()
+        state = view.state
+        view.close()
+        return Success(state)
+
+    def _publish(self, build: int, mark: Mark, documents: Sequence[LexicalDocument]) -> Result[None, WriteFailure]:
+        applied = self._lexical.apply(build, mark, documents)
+        if isinstance(applied, Failure):
+            return applied
+        return self._declare(build)
+
+    def _declare(self, build: int) -> Result[None, WriteFailure]:
+        declared = self._documents.declare(build)
+        if isinstance(declared, Failure):
+            return declared
+        seen = self._state()
+        if isinstance(seen, Failure):
+            return seen
+        self._settled = seen.unwrap()
+        return Success(None)
+
+    def _reanalyze(self, state: StoreState) -> Result[StoreState, WriteFailure]:
+        """Rows counted by another analyzer: finish what was begun, then count and index everything anew."""
+        if state.tip.mark != state.current.mark:
+            rebuilt = self._rebuild(state)
+            if isinstance(rebuilt, Failure):
+                return rebuilt
+            state = rebuilt.unwrap()
+        recounted = self._documents.recount(self._lexical.analyzer, search_view)
+        if isinstance(recounted, Failure):
+            return recounted
+        seen = self._state()
+        if isinstance(seen, Failure):
+            return seen
+        return self._rebuild(seen.unwrap())
+
+    def _settle(self, state: StoreState, rebuild: str | None) -> Result[StoreState, WriteFailure]:
+        held = self._held(state.build)
+        if isinstance(held, Failure):
+            return held
+        match Rebuild(rebuild) if rebuild else recovery_for(state, held.unwrap(), self._lexical.analyzer):
+            case Rebuild():
+                return self._rebuild(state)
+            case Replay():
+                waiting = self._documents.outbox(search_view)
+                if isinstance(waiting, Failure):
+                    return waiting
+                applied = self._lexical.apply(state.build, state.tip.mark, waiting.unwrap())
+                if isinstance(applied, Failure):
+                    return self._after(applied.failure(), state)
+            case Finish():
+                pass
+        return self._compared(state)
+
+    def _after(self, failure: LexicalFailure, state: StoreState) -> Result[StoreState, WriteFailure]:
+        return Failure(failure) if failure.problem in _NOT_DAMAGE else self._rebuild(state)
+
+    def _held(self, build: int) -> Result[Mark | None, LexicalFailure]:
+        """What the index says it holds; None where it says nothing that can be read."""
+        if build == 0:
+            return Success(None)
+        opened = self._lexical.searcher(build)
+        if isinstance(opened, Success):
+            return Success(opened.unwrap().mark)
+        failure = opened.failure()
+        return Failure(failure) if failure.problem in _NOT_DAMAGE else Success(None)
+
+    def _compared(self, state: StoreState) -> Result[StoreState, WriteFailure]:
+        """The rows of both sides, id by id: the only thing that notices a delete that was lost without a word."""
+        same = self._agrees(state.build, state)
+        if isinstance(same, Failure):
+            failure = same.failure()
+            return self._after(failure, state) if isinstance(failure, LexicalFailure) else Failure(failure)
+        if not same.unwrap():
+            return self._rebuild(state)
+        if state.tip.mark != state.current.mark:
+            declared = self._declare(state.build)
+            if isinstance(declared, Failure):
+                return declared
+        return self._tidied(state.build)
+
+    def _agrees(self, build: int, state: StoreState) -> Result[bool, WriteFailure]:
+        viewed = self._documents.view()
+        if isinstance(viewed, Failure):
+            return viewed
+        view: StoreView = viewed.unwrap()
+        rows = view.live(state.tip.mark.generation)
+        view.close()
+        if isinstance(rows, Failure):
+            return rows
+        postings = self._lexical.live(build)
+        if isinstance(postings, Failure):
+            return postings
+        return Success(rows.unwrap() == postings.unwrap())
+
+    def _rebuild(self, state: StoreState) -> Result[StoreState, WriteFailure]:
+        """A new build beside the old one, at `tip`; readers go over to it when it is declared."""
+        build = state.build + 1
+        filled = self._fill(build, state.tip.mark)
+        if isinstance(filled, Failure):
+            return filled
+        same = self._agrees(build, state)
+        if isinstance(same, Failure):
+            return same
+        if not same.unwrap():
+            return Failure(LexicalFailure(LexicalProblem.DAMAGED, "a new index does not hold the rows it was given"))
+        declared = self._declare(build)
+        if isinstance(declared, Failure):
+            return declared
+        return self._tidied(build)
+
+    def _fill(self, build: int, mark: Mark) -> Result[None, WriteFailure]:
+        started = self._lexical.start(build)
+        if isinstance(started, Failure):
+            return started
+        after = ""
+        while True:
+            page = self._documents.everything(after, REBUILD_PAGE, search_view)
+            if isinstance(page, Failure):
+                return page
+            documents = page.unwrap()
+            applied = self._lexical.apply(build, None if documents else mark, documents)
+            if isinstance(applied, Failure):
+                return applied
+            if not documents:
+                return Success(None)
+            after = documents[-1].document_id
+
+    def _tidied(self, build: int) -> Result[StoreState, WriteFailure]:
+        self._lexical.discard(build)  # best effort: what stays is garbage that the next recovery meets again
+        seen = self._state()
+        if isinstance(seen, Success):
+            self._settled = seen.unwrap()
+        return seen
