@@ -32,6 +32,8 @@ REMEDY = "delete it and ingest again, or use another collection"
 BUSY_MILLISECONDS = 5000
 #: Keeps the pages of one batch's indexes in memory instead of writing them out again and again.
 CACHE_KIB = 16 * 1024
+#: A chunk is a good kilobyte: on larger pages less of each is left empty.
+PAGE_BYTES = 16 * 1024
 WAL_BYTES_KEPT = 16 * 1024 * 1024
 
 
@@ -154,6 +156,7 @@ def _opened(path: Path, read_only: bool) -> apsw.Connection:
 
 def set_up(connection: apsw.Connection) -> None:
     connection.config(apsw.SQLITE_DBCONFIG_DQS_DML, 0)
+    connection.pragma("page_size", PAGE_BYTES)
     connection.pragma("foreign_keys", True)
     connection.pragma("trusted_schema", False)
     connection.pragma("cell_size_check", True)

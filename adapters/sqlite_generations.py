@@ -8,16 +8,17 @@ import apsw
 
 from groundkit.adapters.sqlite_file import Refused
 from groundkit.adapters.sqlite_schema import (
+    EVERYTHING,
     INSERT_CHUNK,
     INSERT_DOCUMENT,
     INSERT_GENERATION,
     INSERT_STATE,
+    OUTBOX,
     STATE,
     TABLES,
     UPDATE_SETTINGS,
     DamagedRow,
     Row,
-    alive,
     document_row,
     generation_row,
     heading_cell,
@@ -44,16 +45,11 @@ from groundkit.core.storage import (
 #: Chunks that a recount holds in memory at a time.
 RECOUNT_BATCH = 512
 
-_END_DOCUMENT = "UPDATE documents SET until = ? WHERE source = ? AND until IS NULL RETURNING id"
-_END_SAME_DOCUMENT = "UPDATE documents SET until = ? WHERE source = ? AND id = ? AND until IS NULL RETURNING id"
-_END_CHUNKS = "UPDATE chunks SET until = ? WHERE document_id = ? AND until IS NULL RETURNING document_id, tokens"
-_TO_RECOUNT = """SELECT row, id, document_id, ordinal, start, stop, line, col, heading, text FROM chunks
+_END_DOCUMENT = "UPDATE documents SET until = ? WHERE source = ? AND until IS NULL RETURNING number, id"
+_END_SAME_DOCUMENT = "UPDATE documents SET until = ? WHERE source = ? AND id = ? AND until IS NULL RETURNING number"
+_END_CHUNKS = "UPDATE chunks SET until = ? WHERE document = ? AND until IS NULL RETURNING document, tokens"
+_TO_RECOUNT = """SELECT row, id, document, ordinal, start, stop, line, col, heading, text FROM chunks
                   WHERE row > ? AND row <= ? AND until IS NULL ORDER BY row LIMIT ?"""
-_OUTBOX = f"""SELECT o.document_id, c.row, c.text FROM outbox o
-                LEFT JOIN chunks c ON c.document_id = o.document_id AND {alive("c")}
-               ORDER BY o.document_id, c.ordinal"""
-_FROM = f"""SELECT c.document_id, c.row, c.text FROM chunks c
-             WHERE c.document_id > :after AND {alive("c")} ORDER BY c.document_id, c.ordinal"""
 _PURGE = (
     "DELETE FROM chunks WHERE until <= ?",
     "DELETE FROM documents WHERE until <= ?",
@@ -103,23 +99,27 @@ def stage(connection: apsw.Connection, state: StoreState, write: Write) -> tuple
 
 def _end(connection: apsw.Connection, at: int, sources: Sequence[str]) -> list[tuple[str, int]]:
     """Document and tokens of every chunk row that ends."""
-    ids = [document_id for (document_id,) in connection.executemany(_END_DOCUMENT, ((at, each) for each in sources))]
-    return list(connection.executemany(_END_CHUNKS, ((at, each) for each in ids)))
+    ids = dict(connection.executemany(_END_DOCUMENT, ((at, each) for each in sources)))
+    rows = connection.executemany(_END_CHUNKS, ((at, number) for number in ids))
+    return [(ids[number], tokens) for number, tokens in rows]
 
 
 def _rebind(connection: apsw.Connection, at: int, write: Write) -> None:
     if not write.rebound:
         return
     same = ((at, record.source, record.document_id) for record in write.rebound)
-    if len(list(connection.executemany(_END_SAME_DOCUMENT, same))) != len(write.rebound):
+    numbers = [number for (number,) in connection.executemany(_END_SAME_DOCUMENT, same)]
+    if len(numbers) != len(write.rebound):
         raise Refused(StorageProblem.FAILED, "a record can only be rebound to the document it has")
-    connection.executemany(INSERT_DOCUMENT, (document_row(record, at) for record in write.rebound))
+    kept = zip(numbers, write.rebound, strict=True)
+    connection.executemany(INSERT_DOCUMENT, (document_row(number, record, at) for number, record in kept))
 
 
 def _insert(connection: apsw.Connection, at: int, documents: Sequence[NewDocument]) -> list[LexicalDocument]:
-    first = _next_row(connection)
-    connection.executemany(INSERT_DOCUMENT, (document_row(new.record, at) for new in documents))
-    connection.executemany(INSERT_CHUNK, _chunk_rows(documents, first, at))
+    first, number = _next_row(connection, "chunks"), _next_row(connection, "documents")
+    records = (document_row(each, new.record, at) for each, new in enumerate(documents, number))
+    connection.executemany(INSERT_DOCUMENT, records)
+    connection.executemany(INSERT_CHUNK, _chunk_rows(documents, number, first, at))
     told: list[LexicalDocument] = []
     for new in documents:
         rows = tuple(LexicalRow(row, counted.view) for row, counted in enumerate(new.chunks, first))
@@ -128,26 +128,24 @@ def _insert(connection: apsw.Connection, at: int, documents: Sequence[NewDocumen
     return told
 
 
-def _next_row(connection: apsw.Connection) -> int:
-    """AUTOINCREMENT's own rule: one more than any row there ever was."""
-    last = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'").get
+def _next_row(connection: apsw.Connection, table: str) -> int:
+    """AUTOINCREMENT's own rule: one more than any row there ever was. As a document's number likewise never used."""
+    last = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).get
     return (last or 0) + 1
 
 
-def _chunk_rows(documents: Sequence[NewDocument], first: int, since: int) -> Iterator[Row]:
-    row = first
-    for new in documents:
-        document_id = new.record.document_id
-        path: tuple[str, ...] = ()
-        heading = None
+def _chunk_rows(documents: Sequence[NewDocument], number: int, row: int, since: int) -> Iterator[Row]:
+    headings: dict[tuple[str, ...], str | None] = {}
+    for document, new in enumerate(documents, number):
         for counted in new.chunks:
             chunk = counted.chunk
             place = chunk.locator
-            if place.heading_path != path:  # neighbours mostly share it
-                path, heading = place.heading_path, heading_cell(place.heading_path)
+            path = place.heading_path
+            if path not in headings:
+                headings[path] = heading_cell(path)
             yield (
-                row, chunk.id, document_id, chunk.ordinal, chunk.span.start, chunk.span.end, counted.tokens,
-                place.line, place.column, heading, chunk.text, since,
+                row, chunk.id, document, chunk.ordinal, chunk.span.start, chunk.span.end, counted.tokens,
+                place.line, place.column, headings[path], chunk.text, since,
             )  # fmt: skip
             row += 1
 
@@ -175,7 +173,7 @@ def _advance(connection: apsw.Connection, generation: Generation) -> None:
 
 def recount(connection: apsw.Connection, state: StoreState, analyzer: str, view_of: ViewOf) -> None:
     at = state.tip.mark.generation + 1
-    last = _next_row(connection) - 1
+    last = _next_row(connection, "chunks") - 1
     sizes: list[int] = []
     done = 0
     while batch := list(connection.execute(_TO_RECOUNT, (done, last, RECOUNT_BATCH))):
@@ -206,13 +204,13 @@ def declare(connection: apsw.Connection, state: StoreState, build: int) -> None:
 
 
 def outbox(connection: apsw.Connection, at: int, view_of: ViewOf) -> tuple[LexicalDocument, ...]:
-    return tuple(_told(connection.execute(_OUTBOX, {"at": at}), view_of))
+    return tuple(_told(connection.execute(OUTBOX, {"at": at}), view_of))
 
 
 def everything(
     connection: apsw.Connection, at: int, after: str, characters: int, view_of: ViewOf
 ) -> tuple[LexicalDocument, ...]:
-    return tuple(_told(_about(characters, connection.execute(_FROM, {"at": at, "after": after})), view_of))
+    return tuple(_told(_about(characters, connection.execute(EVERYTHING, {"at": at, "after": after})), view_of))
 
 
 def _about(characters: int, rows: Iterable[tuple[str, int, str]]) -> Iterator[tuple[str, int, str]]:

@@ -21,7 +21,8 @@ class DamagedRow(ValueError):
     """A row that this program cannot have written."""
 
 
-# `text` comes last: whoever wants only tokens or places never reads its pages.
+# `number` is what chunks know their document by: it is shorter than the id, and a rebound document keeps it.
+# `text` comes last: whoever wants only tokens or places need not read past them.
 TABLES = (
     """CREATE TABLE generations (
         g INTEGER PRIMARY KEY, token TEXT NOT NULL, analyzer TEXT NOT NULL,
@@ -36,26 +37,26 @@ TABLES = (
         CHECK (cur <= tip)
     ) STRICT""",
     """CREATE TABLE documents (
-        row INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, source TEXT NOT NULL,
+        row INTEGER PRIMARY KEY AUTOINCREMENT, number INTEGER NOT NULL, id TEXT NOT NULL, source TEXT NOT NULL,
         source_class TEXT NOT NULL CHECK (source_class IN ('text', 'extracted', 'snapshot')),
         extractor TEXT CHECK (extractor <> ''),
         text_digest TEXT NOT NULL, length INTEGER NOT NULL, chunks INTEGER NOT NULL, media_type TEXT NOT NULL,
         title TEXT NOT NULL, fingerprint TEXT NOT NULL, ingested_at TEXT NOT NULL,
         since INTEGER NOT NULL, until INTEGER CHECK (until > since),
-        UNIQUE (id, since),
+        UNIQUE (id, since), UNIQUE (number, since),
         CHECK ((source_class = 'extracted') = (extractor IS NOT NULL))
     ) STRICT""",
     "CREATE UNIQUE INDEX documents_live ON documents (source) WHERE until IS NULL",
     "CREATE INDEX documents_ended ON documents (source) WHERE until IS NOT NULL",
     "CREATE INDEX documents_until ON documents (until) WHERE until IS NOT NULL",
     """CREATE TABLE chunks (
-        row INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, document_id TEXT NOT NULL,
+        row INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, document INTEGER NOT NULL,
         ordinal INTEGER NOT NULL, start INTEGER NOT NULL, stop INTEGER NOT NULL, tokens INTEGER NOT NULL,
         line INTEGER NOT NULL, col INTEGER NOT NULL, heading TEXT,
         since INTEGER NOT NULL, until INTEGER CHECK (until > since), text TEXT NOT NULL,
         UNIQUE (id, since)
     ) STRICT""",
-    "CREATE INDEX chunks_of_document ON chunks (document_id, ordinal, since, until)",
+    "CREATE INDEX chunks_of_document ON chunks (document, ordinal, since, until)",
     "CREATE INDEX chunks_until ON chunks (until) WHERE until IS NOT NULL",
     "CREATE TABLE outbox (document_id TEXT PRIMARY KEY, g INTEGER NOT NULL) STRICT, WITHOUT ROWID",
     """CREATE TABLE failures (
@@ -76,18 +77,33 @@ STATE = """SELECT c.g, c.token, c.analyzer, c.chunks, c.tokens, c.longest,
 
 RECORD_COLUMNS = """d.id, d.source, d.source_class, d.extractor, d.text_digest, d.length, d.chunks, d.media_type,
                     d.title, d.fingerprint, d.ingested_at"""
-CHUNK_COLUMNS = "c.row, c.id, c.document_id, c.ordinal, c.start, c.stop, c.tokens, c.line, c.col, c.heading, c.text"
+CHUNK_COLUMNS = "c.row, c.id, c.ordinal, c.start, c.stop, c.tokens, c.line, c.col, c.heading, c.text"
 
 RECORDS = f"SELECT {RECORD_COLUMNS} FROM documents d WHERE {alive('d')}"
-STORED_CHUNKS = f"""SELECT {CHUNK_COLUMNS}, d.row, {RECORD_COLUMNS} FROM {{source}}
-                      CROSS JOIN documents d ON d.id = c.document_id AND {alive("d")}
-                     WHERE {alive("c")}"""
+_DOCUMENT_AND_CHUNK = f"c.document = d.number AND {alive('c')} AND {alive('d')}"
 #: Rows come in as one JSON array: no limit on their number, and one statement for the cache.
 GIVEN_ROWS = "json_each(:rows) j CROSS JOIN chunks c ON c.row = j.value"
+# CROSS JOIN keeps SQLite from choosing another order by its guesses.
+_STORED = f"SELECT {CHUNK_COLUMNS}, {RECORD_COLUMNS} FROM"
+CHUNKS_BY_ROW = f"{_STORED} {GIVEN_ROWS} CROSS JOIN documents d ON {_DOCUMENT_AND_CHUNK}"
+CHUNKS_OF_DOCUMENT = f"""{_STORED} documents d CROSS JOIN chunks c ON {_DOCUMENT_AND_CHUNK}
+    WHERE d.id = :id AND c.ordinal >= :first ORDER BY c.ordinal LIMIT :count"""
+CHUNKS_BY_PREFIX = f"""{_STORED} chunks c CROSS JOIN documents d ON {_DOCUMENT_AND_CHUNK}
+    WHERE c.id >= :prefix AND c.id < :beyond ORDER BY c.id LIMIT :limit"""
+SIZES = f"SELECT c.row, c.tokens FROM {GIVEN_ROWS} WHERE {alive('c')}"
+FIRST = f"""SELECT c.row FROM {GIVEN_ROWS} CROSS JOIN documents d ON {_DOCUMENT_AND_CHUNK}
+    ORDER BY d.source, c.start LIMIT :limit"""
+LIVE = f"SELECT c.row, d.id FROM documents d CROSS JOIN chunks c ON {_DOCUMENT_AND_CHUNK}"
+OUTBOX = f"""SELECT o.document_id, c.row, c.text FROM outbox o
+    LEFT JOIN documents d ON d.id = o.document_id AND {alive("d")}
+    LEFT JOIN chunks c ON c.document = d.number AND {alive("c")} ORDER BY o.document_id, c.ordinal"""
+EVERYTHING = f"""SELECT d.id, c.row, c.text FROM documents d CROSS JOIN chunks c ON {_DOCUMENT_AND_CHUNK}
+    WHERE d.id > :after ORDER BY d.id, c.ordinal"""
+FAILURES = "SELECT source, reason, detail, noticed_at FROM failures ORDER BY source"
 
-INSERT_DOCUMENT = """INSERT INTO documents (id, source, source_class, extractor, text_digest, length, chunks, media_type,
-                     title, fingerprint, ingested_at, since) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
-INSERT_CHUNK = """INSERT INTO chunks (row, id, document_id, ordinal, start, stop, tokens, line, col, heading, text, since)
+INSERT_DOCUMENT = """INSERT INTO documents (number, id, source, source_class, extractor, text_digest, length, chunks,
+                     media_type, title, fingerprint, ingested_at, since) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+INSERT_CHUNK = """INSERT INTO chunks (row, id, document, ordinal, start, stop, tokens, line, col, heading, text, since)
                   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 INSERT_GENERATION = "INSERT INTO generations (g, token, analyzer, chunks, tokens, longest) VALUES (?, ?, ?, ?, ?, ?)"
 INSERT_STATE = """INSERT INTO state (one, cur, tip, build, chunk_size, chunk_overlap, language, max_bytes, base)
@@ -111,12 +127,16 @@ def _generation(g: int, token: str, analyzer: str, chunks: int, tokens: int, lon
 def state_of(row: Sequence[object]) -> tuple[StoreState, bool]:
     """The state, and whether the collection was dropped."""
     cells: Sequence = row  # type: ignore[type-arg] # STRICT tables hold what the columns say
-    settings = Settings(*cells[14:19])
+    chunk_size, chunk_overlap, language, max_bytes, base = cells[14:19]
+    settings = Settings(
+        chunk_size=chunk_size, chunk_overlap=chunk_overlap, language=language, max_bytes=max_bytes, base=base
+    )
     return StoreState(_generation(*cells[0:6]), _generation(*cells[6:12]), cells[12], settings), bool(cells[13])
 
 
-def document_row(record: DocumentRecord, since: int) -> Row:
+def document_row(number: int, record: DocumentRecord, since: int) -> Row:
     return (
+        number,
         record.document_id,
         record.source,
         source_class_of(record.provenance).value,
@@ -140,20 +160,23 @@ def record_of(cells: Sequence) -> DocumentRecord:  # type: ignore[type-arg] # as
     return DocumentRecord(document_id, source, origin.unwrap(), *rest)
 
 
+_JSON = json.JSONEncoder(ensure_ascii=False)
+
+
 def heading_cell(path: tuple[str, ...]) -> str | None:
-    return json.dumps(path, ensure_ascii=False) if path else None
+    return _JSON.encode(path) if path else None
 
 
 def stored_chunks(rows: Iterable[Sequence]) -> Iterator[StoredChunk]:  # type: ignore[type-arg] # as above
-    """From `CHUNK_COLUMNS`, the document's row, `RECORD_COLUMNS`; neighbours share their record."""
-    records: dict[int, DocumentRecord] = {}
+    """From `CHUNK_COLUMNS` and `RECORD_COLUMNS`; chunks of one document share its record."""
+    records: dict[str, DocumentRecord] = {}
     for cells in rows:
-        row, chunk_id, document_id, ordinal, start, stop, tokens, line, col, heading, text, owner = cells[:12]
-        if owner not in records:
-            records[owner] = record_of(cells[12:])
+        row, chunk_id, ordinal, start, stop, tokens, line, col, heading, text, document_id = cells[:11]
+        if document_id not in records:
+            records[document_id] = record_of(cells[10:])
         path = tuple(json.loads(heading)) if heading else ()
         chunk = Chunk(chunk_id, document_id, ordinal, Span(start, stop), text, Locator(line, col, path))
-        yield StoredChunk(row, chunk, tokens, records[owner])
+        yield StoredChunk(row, chunk, tokens, records[document_id])
 
 
 def failure_row(failure: SourceFailure) -> Row:

@@ -20,10 +20,14 @@ from groundkit.adapters.sqlite_file import (
     transaction,
 )
 from groundkit.adapters.sqlite_schema import (
-    GIVEN_ROWS,
+    CHUNKS_BY_PREFIX,
+    CHUNKS_BY_ROW,
+    CHUNKS_OF_DOCUMENT,
+    FAILURES,
+    FIRST,
+    LIVE,
     RECORDS,
-    STORED_CHUNKS,
-    alive,
+    SIZES,
     failure_row,
     record_of,
     stored_chunks,
@@ -56,19 +60,6 @@ SUFFIX = ".sqlite3"
 #: In UTF-8 no text that starts with a prefix sorts after the prefix and this.
 _LAST = "\U0010ffff"
 
-_BY_ROW = STORED_CHUNKS.format(source=GIVEN_ROWS)
-_OF_DOCUMENT = (
-    STORED_CHUNKS.format(source="chunks c")
-    + " AND c.document_id = :id AND c.ordinal >= :first ORDER BY c.ordinal LIMIT :count"
-)
-_BY_PREFIX = (
-    STORED_CHUNKS.format(source="chunks c") + " AND c.id >= :prefix AND c.id < :beyond ORDER BY c.id LIMIT :limit"
-)
-_SIZES = f"SELECT c.row, c.tokens FROM {GIVEN_ROWS} WHERE {alive('c')}"
-_FIRST = f"""SELECT c.row FROM {GIVEN_ROWS} CROSS JOIN documents d ON d.id = c.document_id AND {alive("d")}
-              WHERE {alive("c")} ORDER BY d.source, c.start LIMIT :limit"""
-_LIVE = f"SELECT c.row, c.document_id FROM chunks c WHERE {alive('c')}"
-
 
 class SqliteView:
     """A read transaction on a connection of its own. May be used and closed by any thread, by one at a time."""
@@ -88,18 +79,17 @@ class SqliteView:
         return self._ask(lambda connection: tuple(_chunks(connection, wanted, at)))
 
     def sizes(self, rows: Sequence[int], at: int) -> Result[dict[int, int], StorageFailure]:
-        return self._ask(lambda connection: dict(connection.execute(_SIZES, {"rows": _array(rows), "at": at})))
+        return self._ask(lambda connection: dict(connection.execute(SIZES, {"rows": _array(rows), "at": at})))
 
     def first(self, rows: Sequence[int], at: int, limit: int) -> Result[tuple[int, ...], StorageFailure]:
         asked = {"rows": _array(set(rows)), "at": at, "limit": max(limit, 0)}
-        return self._ask(lambda connection: tuple(row for (row,) in connection.execute(_FIRST, asked)))
+        return self._ask(lambda connection: tuple(row for (row,) in connection.execute(FIRST, asked)))
 
     def live(self, at: int) -> Result[dict[int, str], StorageFailure]:
-        return self._ask(lambda connection: dict(connection.execute(_LIVE, {"at": at})))
+        return self._ask(lambda connection: dict(connection.execute(LIVE, {"at": at})))
 
     def failures(self) -> Result[tuple[SourceFailure, ...], StorageFailure]:
-        query = "SELECT source, reason, detail, noticed_at FROM failures ORDER BY source"
-        return self._ask(lambda connection: tuple(SourceFailure(*cells) for cells in connection.execute(query)))
+        return self._ask(lambda connection: tuple(SourceFailure(*cells) for cells in connection.execute(FAILURES)))
 
     def close(self) -> None:
         if self._open:
@@ -135,15 +125,15 @@ def _records(connection: apsw.Connection, wanted: RecordQuery, at: int) -> apsw.
 def _chunks(connection: apsw.Connection, wanted: ChunkQuery, at: int) -> Iterator[StoredChunk]:
     match wanted:
         case ChunksByRow(rows):
-            found = stored_chunks(connection.execute(_BY_ROW, {"rows": _array(rows), "at": at}))
+            found = stored_chunks(connection.execute(CHUNKS_BY_ROW, {"rows": _array(rows), "at": at}))
             by_row = {each.row: each for each in found}
             return (by_row[row] for row in rows if row in by_row)
         case ChunksOfDocument(document_id, first, count):
             asked = {"id": document_id, "first": first, "count": -1 if count is None else max(count, 0), "at": at}
-            return stored_chunks(connection.execute(_OF_DOCUMENT, asked))
+            return stored_chunks(connection.execute(CHUNKS_OF_DOCUMENT, asked))
         case ChunksByPrefix(prefix, limit):
             between = {"prefix": prefix, "beyond": prefix + _LAST, "limit": max(limit, 0), "at": at}
-            return stored_chunks(connection.execute(_BY_PREFIX, between))
+            return stored_chunks(connection.execute(CHUNKS_BY_PREFIX, between))
         case other:
             assert_never(other)
 
