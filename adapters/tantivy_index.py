@@ -42,6 +42,7 @@ _DOCUMENTS_PER_QUERY = 256
 
 _SEGMENT_PARTS = ("fast", "fieldnorm", "idx", "pos", "store", "term")
 _SEGMENT_FILE = re.compile(r"([0-9a-f]{32})\.(?:(\d+)\.)?\w+")
+_FOOTER = re.compile(rb'\{"version":\{"major":\d+,"minor":\d+,"patch":\d+,"index_format_version":\d+\},"crc":(\d+)\}')
 _FOOTER_MAGIC = 1337
 
 
@@ -302,6 +303,8 @@ def _rows_of(
         expected = sum(count for _, count in documents)
         found = searcher.search(Query.boolean_query(clauses), max(1, expected), count=True)
         for row, (score, _) in zip(_rows(searcher, found), found.hits, strict=True):
+            if not 1 <= score <= len(documents):
+                raise _Damaged(f"row {row} belongs to several documents")
             yield row, documents[int(score) - 1][0]
 
 
@@ -344,17 +347,12 @@ def _findings(path: Path) -> Iterator[str]:
 
 
 def _checksum_fits(data: bytes) -> bool:
-    """A file is its body, a footer in JSON with the CRC-32 of the body, the footer's length, and a magic number."""
+    """A file is its body, a footer with the CRC-32 of the body, the footer's length, and a magic number."""
     if len(data) < 8:
         return False
     length, magic = struct.unpack("<II", data[-8:])
-    body, footer = data[: -8 - length], data[-8 - length : -8]
-    if magic != _FOOTER_MAGIC or len(footer) != length:
-        return False
-    try:
-        return bool(json.loads(footer)["crc"] == zlib.crc32(body))
-    except (ValueError, KeyError, TypeError):
-        return False
+    footer = _FOOTER.fullmatch(data[-8 - length : -8])
+    return magic == _FOOTER_MAGIC and footer is not None and int(footer[1]) == zlib.crc32(data[: -8 - length])
 
 
 def _make_private(path: Path) -> None:
