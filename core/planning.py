@@ -88,6 +88,6 @@ def removals(
     """
     local = [each.source for each in known if each.source_class is not SourceClass.SNAPSHOT]
     gone = [each for each in local if each not in found and in_scope(paths, each) and not in_scope(untold, each)]
-    empty = () if prune_all else tuple(path for path in paths if not any(lies_below(path, each) for each in found))
+    empty = () if prune_all else tuple(path for path in paths if not any(lies_below(each, path) for each in found))
     held = [each for each in gone if in_scope(empty, each)]
     return Removals(tuple(sorted(set(gone).difference(held))), tuple(sorted(set(held))))

@@ -75,7 +75,7 @@ def _carry_out(
 def _meant(name: str, source: str) -> bool:
     """Whether a name is this source or a folder above it. The base itself is no folder to remove: that is `drop`."""
     folder = name.rstrip("/")
-    return bool(folder) and lies_below(folder, source)
+    return bool(folder) and lies_below(source, folder)
 
 
 def drop(ports: Ports, wait: float) -> Result[None, RemoveRefused]:

@@ -86,7 +86,7 @@ def files_command(path: str | None, why: bool, skipped: bool, index_dir: str | N
         records = found.get_document_records()
         if absolute is not None:
             below = found.sources_of([absolute])[0]
-            records = [each for each in records if lies_below(below, each.source)]
+            records = [each for each in records if lies_below(each.source, below)]
     match form:
         case "json" | "jsonl":
             from groundkit.wire import data_of
