@@ -5,7 +5,7 @@ from typing import TypeAlias
 from attrs import field, frozen
 
 from groundkit.core.fingerprint import text_digest
-from groundkit.core.model import Citation, Reason, Verdict, Verification
+from groundkit.core.model import Citation, Reason, Span, Verdict, Verification
 from groundkit.core.sources import ReadFailure, ReadProblem
 
 VERDICT_OF: dict[Reason, Verdict] = {
@@ -94,6 +94,9 @@ class OutOfBudget:
     limit: str
 
 
+#: Places with the same text before them that are looked at for a passage that moved.
+_PLACES = 64
+
 Evidence: TypeAlias = TextFound | NoText | NoBase | ExtractorInactive | NoSnapshots | OutOfBudget
 
 
@@ -137,11 +140,37 @@ def _compared(citation: Citation, text: str) -> Verification:
     if found is not None and text_digest(found) == citation.digest:
         return _same(citation, text)
     where = f"{citation.source} at {start}–{end}"
-    if found is None:
-        what = f"{where}: the text now ends at {len(text)}"
-    else:
-        what = f"{where}: the text there is another now"
-    return _verification(Reason.CHANGED, what)
+    now = f"the text ends at {len(text)}" if found is None else f"now reads {_beginning(found)}"
+    elsewhere = _elsewhere(citation, text)
+    also = "" if elsewhere is None else f"; the cited text stands at {elsewhere.start}–{elsewhere.end} now"
+    return _verification(Reason.CHANGED, f"{where}: {now}{also}")
+
+
+def _beginning(text: str, limit: int = 60) -> str:
+    """The first code points of a text on one line."""
+    line = " ".join(text[: 2 * limit].split())
+    return f"“{line[:limit]}{'…' if len(line) > limit or len(text) > 2 * limit else ''}”"
+
+
+def _elsewhere(citation: Citation, text: str) -> Span | None:
+    """The one other place where the cited text stands between the same neighbours, as a hint for a person.
+
+    Looks at a bounded number of places with the same text before them; never makes a drifted citation a verified one.
+    """
+    before, after, length = citation.before, citation.after, citation.span.length
+    if not (before and after):
+        return None
+    places: list[Span] = []
+    at = text.find(before)
+    for _ in range(_PLACES):
+        if at < 0:
+            break
+        start = at + len(before)
+        end = start + length
+        if text.startswith(after, end) and text_digest(text[start:end]) == citation.digest:
+            places.append(Span(start, end))
+        at = text.find(before, at + 1)
+    return places[0] if len(places) == 1 else None
 
 
 def _same(citation: Citation, text: str) -> Verification:
