@@ -128,9 +128,9 @@ def identity_of(path: Path) -> Identity:
 
 def open_own(path: Path, read_only: bool) -> apsw.Connection:
     """A connection to a store of this program and version; any other file is refused and keeps its bytes."""
-    connection = _opened(path, read_only)
+    connection = open_any(path, read_only)
     try:
-        _judge(connection)
+        judge(connection)
     except BaseException:
         connection.close()
         raise
@@ -139,7 +139,8 @@ def open_own(path: Path, read_only: bool) -> apsw.Connection:
     return connection
 
 
-def _opened(path: Path, read_only: bool) -> apsw.Connection:
+def open_any(path: Path, read_only: bool) -> apsw.Connection:
+    """A connection to whatever it is. Nothing is read, made or changed yet."""
     # Closing folds the write-ahead log into the file. A log that was there before may be somebody else's.
     unfinished = path.with_name(path.name + "-wal").exists()
     try:
@@ -167,7 +168,8 @@ def set_up(connection: apsw.Connection) -> None:
     connection.pragma("journal_size_limit", WAL_BYTES_KEPT)
 
 
-def _judge(connection: apsw.Connection) -> None:
+def judge(connection: apsw.Connection) -> None:
+    """Raises `Refused` unless it is a store of this program and version."""
     try:
         application, version = connection.pragma("application_id"), connection.pragma("user_version")
     except apsw.NotADBError as error:

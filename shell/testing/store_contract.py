@@ -1,0 +1,474 @@
+"""What every document store keeps, real or in memory: subclass, and give `make` and `again`."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeAlias
+
+from attrs import evolve, frozen
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from groundkit.core.fingerprint import chunk_id, digest_of, document_id, text_digest
+from groundkit.core.model import (
+    Chunk,
+    DocumentRecord,
+    FromExtractor,
+    FromSnapshot,
+    FromText,
+    Locator,
+    Provenance,
+    Span,
+    source_class_of,
+)
+from groundkit.core.ports import DocumentStore, StoreView
+from groundkit.core.result import Failure, Result
+from groundkit.core.settings import Settings
+from groundkit.core.storage import (
+    AllRecords,
+    ChunksByPrefix,
+    ChunksByRow,
+    ChunksOfDocument,
+    CountedChunk,
+    LexicalDocument,
+    NewDocument,
+    RecordOfDocument,
+    RecordOfSource,
+    SourceFailure,
+    Statistics,
+    StorageFailure,
+    StorageProblem,
+    StoredChunk,
+    Write,
+    token_after,
+    token_after_recount,
+)
+
+#: The real store and the twin both run these, and every write of the real one waits for its disk.
+shared = settings(
+    suppress_health_check=[HealthCheck.differing_executors, HealthCheck.too_slow],
+    max_examples=max(20, settings.default.max_examples // 2) if settings.default else 20,
+)
+
+ANALYZER = "words/1"
+#: Sources sort by code point: the astral one after the one that UTF-16 would put behind it.
+SOURCES = ("B.md", "a/ü.txt", "a.pdf", "\uffee.md", "\U0001f642.md", "https://e.example/?q=1#")
+PROVENANCES: Mapping[str, Provenance] = {"a.pdf": FromExtractor("x/1"), SOURCES[-1]: FromSnapshot()}
+texts = st.sampled_from(
+    (
+        "",
+        "one two three four",
+        "one two\x00three\r\nfour",
+        "e\u0301 \U0001f642 東京\u2028x",
+        " ",
+        "aa " * 9,
+        "\ufeffzwei",
+    )
+)
+
+
+def view_of(text: str) -> tuple[str, int]:
+    """A search view that keeps nothing but the words."""
+    words = text.lower().split()
+    return " ".join(words), len(words)
+
+
+def letters_of(text: str) -> tuple[str, int]:
+    """Another one, with other counts."""
+    return " ".join(text), len(text)
+
+
+def new_document(source: str, text: str, size: int = 5, stamp: int = 0) -> NewDocument:
+    """A document cut every `size` code points; `stamp` changes what is not in its id."""
+    origin = PROVENANCES.get(source, FromText())
+    digest = text_digest(text)
+    name = document_id(source, source_class_of(origin).value, digest)
+    spans = [Span(start, min(start + size, len(text))) for start in range(0, len(text), size)]
+    chunks = tuple(_counted(name, ordinal, span, text) for ordinal, span in enumerate(spans))
+    fingerprint = digest_of((digest, str(size), str(stamp)))
+    record = DocumentRecord(
+        name, source, origin, digest, len(text), len(chunks), "text/plain", f"\x00{stamp}", fingerprint, "2026-01-01T00:00:00Z"
+    )  # fmt: skip
+    return NewDocument(record, chunks)
+
+
+def _counted(name: str, ordinal: int, span: Span, text: str) -> CountedChunk:
+    quoted = text[span.start : span.end]
+    heading = ("A\x00 \"'", "東")[: ordinal % 3]
+    chunk = Chunk(chunk_id(name, span), name, ordinal, span, quoted, Locator(ordinal + 1, span.start + 1, heading))
+    return CountedChunk(chunk, *view_of(quoted))
+
+
+@frozen
+class Put:
+    text: str
+    size: int
+    stamp: int
+
+
+@frozen
+class Rebind:
+    stamp: int
+
+
+@frozen
+class Drop:
+    pass
+
+
+Action: TypeAlias = Put | Rebind | Drop
+puts = st.builds(Put, texts, st.sampled_from((3, 5, 40)), st.integers(0, 1))
+actions = st.one_of(puts, st.builds(Rebind, st.integers(2, 4)), st.just(Drop()))
+#: What one write does to which source.
+steps = st.dictionaries(st.sampled_from(SOURCES), actions, max_size=4)
+#: Live documents by source.
+World: TypeAlias = dict[str, NewDocument]
+
+
+def write_for(world: World, step: Mapping[str, Action]) -> Write:
+    """The write that carries out a step; a source that is not there cannot be rebound."""
+    documents = [new_document(source, a.text, a.size, a.stamp) for source, a in step.items() if isinstance(a, Put)]
+    rebound = [
+        evolve(world[source].record, title=f"t{action.stamp}", fingerprint=f"f{action.stamp}")
+        for source, action in step.items()
+        if isinstance(action, Rebind) and source in world
+    ]
+    removed = [source for source, action in step.items() if isinstance(action, Drop)]
+    return Write(tuple(documents), tuple(rebound), tuple(removed))
+
+
+def world_after(world: World, write: Write) -> World:
+    after = {source: new for source, new in world.items() if source not in write.removed}
+    after |= {record.source: evolve(after[record.source], record=record) for record in write.rebound}
+    return after | {new.record.source: new for new in write.documents}
+
+
+def changed_ids(world: World, write: Write) -> list[str]:
+    """Documents whose chunk rows a write ends or makes."""
+    ending = [
+        world[each] for each in (*write.removed, *(new.record.source for new in write.documents)) if each in world
+    ]
+    return sorted({new.record.document_id for new in (*ending, *write.documents) if new.chunks})
+
+
+def statistics_of(world: World) -> tuple[int, int]:
+    sizes = [counted.tokens for new in world.values() for counted in new.chunks]
+    return len(sizes), sum(sizes)
+
+
+def read(view: StoreView, at: int) -> World:
+    """The world as the view shows it, every way of asking compared with every other."""
+    records = view.records(AllRecords(), at).unwrap()
+    assert [record.source for record in records] == sorted(record.source for record in records)
+    live = view.live(at).unwrap()
+    stored = view.chunks(ChunksByRow(tuple(live)), at).unwrap()
+    assert {each.row: each.chunk.document_id for each in stored} == live
+    assert view.sizes(tuple(live), at).unwrap() == {each.row: each.tokens for each in stored}
+    world: World = {}
+    for record in records:
+        assert view.records(RecordOfSource(record.source), at).unwrap() == (record,)
+        assert view.records(RecordOfDocument(record.document_id), at).unwrap() == (record,)
+        chunks = view.chunks(ChunksOfDocument(record.document_id), at).unwrap()
+        assert all(each.record == record for each in chunks)
+        assert {each.row for each in chunks} == {row for row, owner in live.items() if owner == record.document_id}
+        counted = tuple(CountedChunk(each.chunk, view_of(each.chunk.text)[0], each.tokens) for each in chunks)
+        world[record.source] = NewDocument(record, counted)
+    assert len(live) == sum(len(new.chunks) for new in world.values())
+    return world
+
+
+def looked(store: DocumentStore, of: str = "current") -> World:
+    view = store.view().unwrap()
+    generation = view.state.current if of == "current" else view.state.tip
+    world = read(view, generation.mark.generation)
+    view.close()
+    return world
+
+
+def rebuilt(store: DocumentStore, characters: int) -> list[LexicalDocument]:
+    """Everything, batch by batch."""
+    found: list[LexicalDocument] = []
+    after = ""
+    while batch := store.everything(after, characters, view_of).unwrap():
+        found += batch
+        after = batch[-1].document_id
+    return found
+
+
+def problem_of(answer: Result[object, StorageFailure]) -> StorageProblem:
+    assert isinstance(answer, Failure), answer
+    return answer.failure().problem
+
+
+class StoreContract:
+    """`make` gives a store in a new place, `again` another one in the same place."""
+
+    make: Callable[[], DocumentStore]
+    again: Callable[[DocumentStore], DocumentStore]
+
+    def created(self, documents: Iterable[NewDocument] = (), told: Settings | None = None) -> DocumentStore:
+        store = self.make()
+        store.create(told or Settings(), ANALYZER).unwrap()
+        if documents := tuple(documents):
+            store.stage(Write(documents)).unwrap()
+            store.declare(1).unwrap()
+        return store
+
+    def test_reading_makes_nothing(self) -> None:
+        store = self.make()
+        answers: list[Result[object, StorageFailure]] = [
+            store.view(), store.stage(Write()), store.recount(ANALYZER, view_of), store.outbox(view_of),
+            store.everything("", 1, view_of), store.declare(1), store.record_failures((), ()), store.check(),
+            store.drop(), store.remove_files(), self.again(store).view(),
+        ]  # fmt: skip
+        assert [problem_of(answer) for answer in answers] == [StorageProblem.MISSING] * len(answers)
+
+    def test_a_new_store_is_at_generation_0_and_remembers_its_settings(self) -> None:
+        told = Settings(100, 7, "none", 9, "../docs/ü")
+        store = self.created(told=told)
+        state = store.view().unwrap().state
+        assert (state.settings, state.build, state.current) == (told, 0, state.tip)
+        assert (state.tip.mark.generation, state.tip.analyzer, state.tip.statistics) == (0, ANALYZER, Statistics())
+        assert looked(store) == {}
+
+    def test_creating_again_leaves_everything_as_it_is(self) -> None:
+        store = self.created([new_document("B.md", "one two")])
+        before = store.view().unwrap().state
+        self.again(store).create(Settings(chunk_size=99), "other").unwrap()
+        assert store.view().unwrap().state == before
+
+    @shared
+    @given(st.lists(st.tuples(steps, st.booleans()), max_size=6), st.sampled_from((1, 7, 1000)))
+    def test_every_generation_is_what_its_writes_say(
+        self, history: list[tuple[dict[str, Action], bool]], characters: int
+    ) -> None:
+        store = self.created()
+        world: World = {}
+        held: list[tuple[StoreView, World]] = []
+        for build, (step, keep) in enumerate(history, 1):
+            if keep:
+                view = self.again(store).view().unwrap()
+                held.append((view, read(view, view.state.tip.mark.generation)))
+            write = write_for(world, step)
+            before = store.view().unwrap().state
+            staged = store.stage(write).unwrap()
+            after = world_after(world, write)
+            between = store.view().unwrap()
+            assert between.state.current == before.current == before.tip
+            assert between.state.tip.mark.token == token_after(before.tip.mark.token, write)
+            assert read(between, before.tip.mark.generation) == world
+            assert read(between, before.tip.mark.generation + 1) == after
+            held.append((between, after))
+            self._outbox_is(store, staged, changed_ids(world, write), between)
+            self._counted(between, after)
+            store.declare(build).unwrap()
+            now = store.view().unwrap().state
+            assert (now.current, now.tip, now.build) == (between.state.tip, between.state.tip, build)
+            assert looked(store) == after
+            assert store.outbox(view_of).unwrap() == ()
+            self._everything_is(store, after, characters)
+            for view, seen in held:
+                assert read(view, view.state.tip.mark.generation) == seen
+            world = after
+        for view, _ in held:
+            view.close()
+        assert store.check().unwrap() == ()
+        store.close()
+
+    def _outbox_is(
+        self, store: DocumentStore, staged: tuple[LexicalDocument, ...], ids: list[str], view: StoreView
+    ) -> None:
+        assert [each.document_id for each in staged] == ids
+        assert self.again(store).outbox(view_of).unwrap() == staged
+        at = view.state.tip.mark.generation
+        for told in staged:
+            stored = view.chunks(ChunksOfDocument(told.document_id), at).unwrap()
+            assert [(row.row, row.view) for row in told.rows] == [(e.row, view_of(e.chunk.text)[0]) for e in stored]
+
+    def _counted(self, view: StoreView, world: World) -> None:
+        counts = view.state.tip.statistics
+        assert (counts.chunks, counts.tokens) == statistics_of(world)
+        longest = [counted.tokens for new in world.values() for counted in new.chunks]
+        assert counts.longest >= max(longest) if longest else counts.longest == 0
+
+    def _everything_is(self, store: DocumentStore, world: World, characters: int) -> None:
+        found = rebuilt(store, characters)
+        having = {new.record.document_id: new for new in world.values() if new.chunks}
+        assert [each.document_id for each in found] == sorted(having)
+        for each in found:
+            assert [row.view for row in each.rows] == [chunk.view for chunk in having[each.document_id].chunks]
+
+    def test_an_unfinished_write_refuses_the_next_until_it_is_declared(self) -> None:
+        store = self.created()
+        store.stage(Write((new_document("B.md", "one two"),))).unwrap()
+        assert problem_of(store.stage(Write((new_document("a.pdf", "x"),)))) is StorageProblem.BUSY
+        assert set(looked(store, "tip")) == {"B.md"}
+        store.declare(1).unwrap()
+        store.stage(Write((new_document("a.pdf", "x"),))).unwrap()
+        assert set(looked(store, "tip")) == {"B.md", "a.pdf"}
+
+    def test_a_refused_write_leaves_nothing(self) -> None:
+        store = self.created([new_document("B.md", "one two")])
+        other, third = new_document("B.md", "other"), new_document("a.pdf", "x")
+        twice = Write((third, other, new_document("B.md", "third")))
+        same = Write((third, NewDocument(other.record, (*other.chunks, *other.chunks))))
+        unknown = Write((third,), rebound=(new_document("a/ü.txt", "y").record,))
+        changed = Write((third,), rebound=(other.record,))
+        for write in (twice, same, unknown, changed):
+            assert problem_of(store.stage(write)) is StorageProblem.FAILED
+            state = store.view().unwrap().state
+            assert state.tip == state.current
+            assert set(looked(store)) == {"B.md"}
+
+    def test_rows_are_never_given_twice(self) -> None:
+        store = self.created()
+        seen: set[int] = set()
+        for build in range(4):
+            told = store.stage(Write((new_document("B.md", "one two three", 3 + build % 2),))).unwrap()
+            rows = {row.row for each in told for row in each.rows}
+            assert rows and not rows & seen and min(rows) > max(seen, default=0)
+            seen |= rows
+            store.declare(build).unwrap()
+            store.stage(Write(removed=("B.md",))).unwrap()
+            store.declare(build).unwrap()
+
+    def test_settings_are_part_of_a_write(self) -> None:
+        store = self.created()
+        told = Settings(base="..")
+        assert store.stage(Write(settings=told)).unwrap() == ()
+        assert store.view().unwrap().state.settings == told
+
+    def test_a_document_without_chunks_is_a_document(self) -> None:
+        store = self.created([new_document("B.md", "")])
+        assert store.view().unwrap().state.current.statistics == Statistics()
+        assert set(looked(store)) == {"B.md"}
+        assert store.stage(Write(removed=("B.md",))).unwrap() == ()
+
+    def test_a_recount_gives_every_chunk_a_new_row_and_count(self) -> None:
+        store = self.created([new_document(source, "one two three") for source in SOURCES])
+        before = store.view().unwrap()
+        old = before.live(before.state.tip.mark.generation).unwrap()
+        store.recount("letters/1", letters_of).unwrap()
+        view = store.view().unwrap()
+        at = view.state.tip.mark.generation
+        assert view.state.current == before.state.current
+        assert view.state.tip.mark.token == token_after_recount(before.state.tip.mark.token, "letters/1")
+        assert view.state.tip.analyzer == "letters/1"
+        assert view.state.tip.statistics == Statistics(len(old), 13 * len(SOURCES), 5)
+        fresh = view.live(at).unwrap()
+        assert not set(fresh) & set(old)
+        assert view.live(at - 1).unwrap() == old
+        assert set(view.sizes(tuple(fresh), at).unwrap().values()) == {5, 3}
+        assert self._texts(view, at) == self._texts(view, at - 1)
+        assert store.outbox(view_of).unwrap() == ()
+        store.declare(2).unwrap()
+        assert [row.row for each in rebuilt(store, 1) for row in each.rows] and looked(store).keys() == set(SOURCES)
+
+    def _texts(self, view: StoreView, at: int) -> list[Chunk]:
+        stored = view.chunks(ChunksByRow(tuple(sorted(view.live(at).unwrap()))), at).unwrap()
+        return [each.chunk for each in stored]
+
+    def test_a_recount_may_follow_an_unfinished_write(self) -> None:
+        store = self.created([new_document("B.md", "one two")])
+        store.stage(Write((new_document("B.md", "three"),))).unwrap()
+        store.recount("letters/1", letters_of).unwrap()
+        assert store.outbox(view_of).unwrap() == ()
+        state = store.view().unwrap().state
+        assert state.tip.mark.generation == state.current.mark.generation + 2
+        assert [chunk.chunk.text for chunk in looked(store)["B.md"].chunks] == ["one t", "wo"]
+        store.declare(2).unwrap()
+        assert [chunk.chunk.text for chunk in looked(store)["B.md"].chunks] == ["three"]
+
+    def _full(self) -> tuple[StoreView, int, list[StoredChunk]]:
+        """A view of many chunks, and all of them by (source, start)."""
+        store = self.created([new_document(source, "abc def " * 5, 3) for source in reversed(SOURCES)])
+        view = store.view().unwrap()
+        at = view.state.current.mark.generation
+        stored = view.chunks(ChunksByRow(tuple(view.live(at).unwrap())), at).unwrap()
+        return view, at, sorted(stored, key=lambda each: (each.record.source, each.chunk.span.start))
+
+    def test_the_first_rows_are_first_by_source_and_start(self) -> None:
+        view, at, stored = self._full()
+        rows = [each.row for each in stored]
+        some = rows[1::3]
+        for limit in (0, 1, 5, 1000):
+            assert view.first(some, at, limit).unwrap() == tuple(some[:limit])
+            assert view.first([*reversed(some), *some, 10**9, -1], at, limit).unwrap() == tuple(some[:limit])
+        assert view.first((), at, 3).unwrap() == ()
+
+    def test_chunks_come_in_the_order_asked_for_without_those_that_are_not_alive(self) -> None:
+        view, at, stored = self._full()
+        asked = [stored[3], stored[0], stored[7]]
+        rows = (10**9, *(each.row for each in asked), -4)
+        assert view.chunks(ChunksByRow(rows), at).unwrap() == tuple(asked)
+        assert view.sizes(rows, at).unwrap() == {each.row: each.tokens for each in asked}
+        assert view.chunks(ChunksByRow(()), at).unwrap() == ()
+
+    def test_a_part_of_a_document_is_asked_for_by_ordinal(self) -> None:
+        view, at, stored = self._full()
+        name = stored[0].chunk.document_id
+        mine = tuple(each for each in stored if each.chunk.document_id == name)
+        for first, number in ((0, None), (2, None), (2, 3), (0, 0), (100, 2)):
+            end = None if number is None else first + number
+            assert view.chunks(ChunksOfDocument(name, first, number), at).unwrap() == mine[first:end]
+        assert view.chunks(ChunksOfDocument("0" * 32), at).unwrap() == ()
+
+    def test_chunks_are_found_by_the_beginning_of_their_id(self) -> None:
+        view, at, stored = self._full()
+        by_id = sorted(stored, key=lambda each: each.chunk.id)
+        for prefix, limit in (("", 3), (by_id[4].chunk.id, 2), (by_id[4].chunk.id[:1], 1000), ("zz", 2), ("0", 0)):
+            wanted = tuple(each for each in by_id if each.chunk.id.startswith(prefix))[:limit]
+            assert view.chunks(ChunksByPrefix(prefix, limit), at).unwrap() == wanted
+
+    def test_failures_are_remembered_until_cleared(self) -> None:
+        store = self.created()
+        first, second = (SourceFailure(source, "not_text", "byte 3 \x00", "2026-01-01T00:00:00Z") for source in "ba")
+        store.record_failures((), (first, second)).unwrap()
+        assert store.view().unwrap().failures().unwrap() == (second, first)
+        again = evolve(first, reason="too_large")
+        store.record_failures(("a", "unknown"), (again,)).unwrap()
+        view = store.view().unwrap()
+        assert view.failures().unwrap() == (again,)
+        assert view.state.tip.mark.generation == 0
+
+    def test_a_closed_view_answers_nothing(self) -> None:
+        store = self.created([new_document("B.md", "one")])
+        view = store.view().unwrap()
+        view.close()
+        view.close()
+        assert problem_of(view.live(1)) is StorageProblem.FAILED
+        assert problem_of(view.records(AllRecords(), 1)) is StorageProblem.FAILED
+
+    def test_a_dropped_store_reads_as_dropped_to_everybody(self) -> None:
+        store = self.created([new_document("B.md", "one")])
+        assert problem_of(store.remove_files()) is StorageProblem.FAILED
+        store.drop().unwrap()
+        store.drop().unwrap()
+        for handle in (store, self.again(store)):
+            answers: list[Result[object, StorageFailure]] = [
+                handle.view(), handle.stage(Write()), handle.recount("x", view_of), handle.outbox(view_of),
+                handle.everything("", 1, view_of), handle.declare(1), handle.record_failures((), ()),
+            ]  # fmt: skip
+            assert [problem_of(answer) for answer in answers] == [StorageProblem.DROPPED] * len(answers)
+        store.remove_files().unwrap()
+        assert problem_of(self.again(store).view()) is StorageProblem.MISSING
+
+    def test_creating_a_dropped_store_starts_anew_and_open_readers_notice(self) -> None:
+        store = self.created([new_document("B.md", "one")])
+        reader = self.again(store)
+        assert set(looked(reader)) == {"B.md"}
+        for finished in (False, True):
+            store.drop().unwrap()
+            if finished:
+                store.remove_files().unwrap()
+            store.create(Settings(chunk_size=50), ANALYZER).unwrap()
+            view = reader.view().unwrap()
+            assert (view.state.tip.mark.generation, view.state.settings.chunk_size) == (0, 50)
+            view.close()
+            assert looked(reader) == looked(store) == {}
+
+    def test_views_outlive_the_handle_that_gave_them(self) -> None:
+        store = self.created([new_document("B.md", "one")])
+        view = store.view().unwrap()
+        store.close()
+        assert set(read(view, view.state.tip.mark.generation)) == {"B.md"}
+        view.close()
+        assert set(looked(store)) == {"B.md"}
