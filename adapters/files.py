@@ -9,39 +9,37 @@ import errno
 import hashlib
 import heapq
 import os
+import re
 import stat
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from operator import itemgetter
 from pathlib import Path
 from typing import TypeAlias
 
 from attrs import define, evolve, field, frozen
-from pathspec import GitIgnoreSpec
-from pathspec.patterns.gitignore import GitIgnorePatternError
-from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 from groundkit.core.paths import is_asked_path, is_within_base, parents_of
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.sources import (
     IGNORE_FILES,
-    Decision,
     Entry,
     EntryKind,
     Explanation,
     Found,
     FoundFailed,
-    FoundFile,
     FoundSkipped,
     ReadFailure,
     ReadProblem,
     ReadSource,
     WalkRequest,
-    failed,
+    explanation,
     is_utf8,
     judge,
     judge_named,
     link_refused,
+    outside_refused,
     shown,
     source_of,
 )
@@ -67,22 +65,26 @@ _PROBLEMS = {
 
 
 @frozen
+class _Rule:
+    """One line: where and how it stands, what it fits, whether it hides that or brings it back."""
+
+    line: str
+    regex: re.Pattern[str]
+    hides: bool
+
+
+@frozen
 class IgnoreFile:
-    """The rules of one ignore file, which speak of what lies below its directory."""
+    """The rules of one ignore file, the last first; they speak of what lies below its directory."""
 
     directory: str
-    name: str
-    lines: tuple[str, ...]
-    spec: GitIgnoreSpec
+    rules: tuple[_Rule, ...]
 
-    def verdict(self, source: str, is_directory: bool) -> tuple[bool, str] | None:
-        """Whether the last rule that fits hides this, and that rule; None when none fits."""
+    def rule_for(self, source: str, is_directory: bool) -> _Rule | None:
+        """The rule that decides about this path by itself, not about a directory above it."""
         below = source[len(self.directory) + 1 :] if self.directory else source
-        result = self.spec.check_file(below + "/" if is_directory else below)
-        if result.include is None or result.index is None:
-            return None
-        place = f"{self.directory}/{self.name}" if self.directory else self.name
-        return result.include, f"{place}:{result.index + 1}: {self.lines[result.index].strip()}"
+        whole = below + "/" if is_directory else below
+        return next((rule for rule in self.rules if rule.regex.fullmatch(whole)), None)
 
 
 #: The weakest first.
@@ -91,24 +93,61 @@ Rules: TypeAlias = tuple[IgnoreFile, ...]
 
 def ignore_file(directory: str, name: str, data: bytes) -> IgnoreFile:
     """Rules as git reads them. A line that git would not understand, or that is no UTF-8, hides nothing."""
+    place = f"{directory}/{name}" if directory else name
     text = data.decode("utf-8", "replace").removeprefix("\ufeff")
-    lines = tuple(line.removesuffix("\r") for line in text.split("\n"))
-    return IgnoreFile(directory, name, lines, GitIgnoreSpec([_pattern(line) for line in lines], backend="simple"))
+    rules = [_rule(place, number, line.removesuffix("\r")) for number, line in enumerate(text.split("\n"), 1)]
+    return IgnoreFile(directory, tuple(rule for rule in reversed(rules) if rule is not None))
 
 
-def _pattern(line: str) -> GitIgnoreSpecPattern:
+def _rule(place: str, number: int, line: str) -> _Rule | None:
+    # Only a walk that meets an ignore file pays for these.
+    from pathspec.patterns.gitignore import GitIgnorePatternError
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
     try:
-        return GitIgnoreSpecPattern(line)
-    except GitIgnorePatternError:
-        return GitIgnoreSpecPattern("")
+        with warnings.catch_warnings():
+            # A bracket in brackets is taken as it stands, which is what git does.
+            warnings.simplefilter("ignore", FutureWarning)
+            pattern = GitIgnoreSpecPattern(line)
+            if pattern.regex is None:
+                return None
+            regex = re.compile(_steady(pattern.regex.pattern), re.DOTALL)
+    except (GitIgnorePatternError, re.error):
+        return None
+    return _Rule(f"{place}:{number}: {line.strip()}", regex, hides=bool(pattern.include))
+
+
+_STAR, _STARS, _ANY_PARTS = "[^/]*", r"\[\^/\]\*", "(?:/.+)?/"
+_PLAIN = rf"(?:(?!{_STARS})(?:\\.|\[\^?\]?[^\]]*\]|[^\\/\[(*]))+"
+
+
+#: What pathspec leaves open at the end, because it asks about files alone.
+_OPEN_ENDED = {".": ".+", "(?P<ps_d>/)": ".+/"}
+
+
+def _steady(regex: str) -> str:
+    """An expression of pathspec's, to fit a whole path, taking the first fit of every wildcard but the last.
+
+    The first fit is always as good as any. As it comes, `*a*a*a*a*b` takes minutes over one long name, and anyone's
+    ignore file may say that.
+    """
+    regex = _OPEN_ENDED.get(regex, regex + ".+" if regex.endswith("/") else regex)
+    regex = re.sub(f"(?:{_STARS}){{2,}}", _STAR, regex).replace("|$)", r"|\Z)")
+    regex = re.sub(f"{_STARS}({_PLAIN})(?={_STARS})", r"(?>[^/]*?\1)", regex)
+    first, *middle = regex.split(_ANY_PARTS)
+    if not middle:
+        return regex
+    last = middle.pop()
+    start = first.replace("^(?:.+/)?", "^(?>(?:.+?/)??", 1) + "(?=/))" if first.startswith("^(?:.+/)?") else first
+    return start + "".join(f"(?>(?:/.+?)??/{each}(?=/))" for each in middle) + _ANY_PARTS + last
 
 
 def hiding_rule(rules: Rules, source: str, is_directory: bool) -> str | None:
     """The rule that hides this path, by itself and not through a directory above it."""
     for file in reversed(rules):
-        verdict = file.verdict(source, is_directory)
-        if verdict is not None:
-            return verdict[1] if verdict[0] else None
+        rule = file.rule_for(source, is_directory)
+        if rule is not None:
+            return rule.line if rule.hides else None
     return None
 
 
@@ -178,9 +217,8 @@ class Files:
     def explain(self, source: str) -> Explanation:
         """See `SourceReader`: what a walk of the whole base does with this path, or would if it existed."""
         if not is_asked_path(source):
-            return Explanation(shown(source), Decision.FAILED, "not a path below the base directory")
-        found = self._decided(source)
-        return Explanation(shown(source), *_why(found, source))
+            return explanation(source, outside_refused(source))
+        return explanation(source, self._decided(source))
 
     def _decided(self, source: str) -> Found | EntryKind | None:
         """What decides about a path on the way down to it; if nothing does, a directory, or None if nothing is there."""
@@ -215,7 +253,7 @@ class Files:
     def _open(self, source: str) -> int | ReadFailure:
         refused = _refused(source)
         if refused is not None:
-            return _about(shown(source), refused)
+            return refused
         parent, _, name = source.rpartition("/")
         above = self._directory(parent, _PASS)
         if isinstance(above, ReadFailure):
@@ -244,7 +282,7 @@ class Files:
     def _named(self, path: str, as_text: bool, index: tuple[int, int] | None) -> Found | Rules:
         """What comes of a path that was asked for: an answer, or the rules that hold in a directory to walk."""
         if not is_asked_path(path):
-            return failed(shown(path), ReadProblem.OUTSIDE_BASE, "not a path below the base directory", directory=True)
+            return outside_refused(path)
         entry = self._entry(path, index)
         if isinstance(entry, ReadFailure):
             return FoundFailed(entry, directory=True)
@@ -492,9 +530,9 @@ def _about(source: str, failure: ReadFailure) -> ReadFailure:
 
 def _refused(source: str) -> ReadFailure | None:
     if not is_within_base(source):
-        return ReadFailure(source, ReadProblem.OUTSIDE_BASE, "not a path below the base directory")
+        return outside_refused(source).failure
     if not is_utf8(source):
-        return ReadFailure(source, ReadProblem.NAME_NOT_UTF8, "the name is not UTF-8")
+        return ReadFailure(shown(source), ReadProblem.NAME_NOT_UTF8, "the name is not UTF-8")
     return None
 
 
@@ -566,23 +604,3 @@ def _ignore_bytes(name: str, descriptor: int) -> bytes | ReadFailure:
     if isinstance(result, Failure):
         return evolve(result.failure(), problem=ReadProblem.UNREADABLE, detail=f"{name}: {result.failure().detail}")
     return result.unwrap().data
-
-
-def _why(found: Found | EntryKind | None, source: str) -> tuple[Decision, str]:
-    match found:
-        case None:
-            return Decision.FAILED, "there is no such file"
-        case EntryKind():
-            return Decision.TAKEN, found.value
-        case FoundFile():
-            return Decision.TAKEN, found.kind.media_type
-        case FoundSkipped():
-            return Decision.SKIPPED, f"{found.reason.value}: {found.rule}{_where(found.source, source)}"
-        case FoundFailed():
-            failure = found.failure
-            return Decision.FAILED, f"{failure.problem.value}: {failure.detail}{_where(failure.source, source)}"
-
-
-def _where(decided: str, source: str) -> str:
-    """Names the directory above that decided."""
-    return "" if decided == shown(source) else f" (at {decided or 'the base directory'})"
