@@ -23,6 +23,7 @@ from groundkit.core.ranking import (
     NeedSizes,
     Occurrences,
     Sizes,
+    Steps,
     TermFacts,
     exact_order,
     weights_of,
@@ -30,7 +31,7 @@ from groundkit.core.ranking import (
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.storage import ChunksByRow, Generation, LexicalFailure, StorageFailure, StoredChunk
 
-__all__ = ["GhostRows", "RankFailure", "Ranked", "rank"]
+__all__ = ["Asked", "GhostRows", "RankFailure", "Ranked", "follow", "rank"]
 
 #: A tie of a hundred thousand chunks must not be held in memory.
 _KEPT_CHUNKS = 1024
@@ -65,14 +66,19 @@ def rank(
     facts = _facts(searcher, query.terms)
     if isinstance(facts, Failure):
         return facts
-    asked = _Asked(view, index, searcher, generation.mark.generation, query)
     steps = exact_order(weights_of(facts.unwrap(), generation.statistics), offset + limit)
+    ranked = follow(steps, Asked(view, index, searcher, generation.mark.generation, query))
+    return ranked if isinstance(ranked, Failure) else Success(ranked.unwrap()[offset:])
+
+
+def follow(steps: Steps, asked: "Asked") -> Result[tuple[Ranked, ...], RankFailure]:
+    """What the steps come to, each of their needs answered; in the order (−score, source, start)."""
     answer: Answer | None = None
     while True:
         try:
             need = steps.send(answer)  # type: ignore[arg-type]  # the first thing sent is None
         except StopIteration as finished:
-            return asked.in_order(finished.value, offset)
+            return asked.in_order(finished.value)
         given = asked.answer(need)
         if isinstance(given, Failure):
             return given
@@ -90,7 +96,7 @@ def _facts(searcher: LexicalSearcher, terms: Sequence[str]) -> Result[dict[str, 
 
 
 @frozen
-class _Asked:
+class Asked:
     """One search's view of the world, answering what the order needs to know."""
 
     view: StoreView
@@ -111,13 +117,13 @@ class _Asked:
             case NeedFirst(rows, limit):
                 return self._first(rows, limit)
 
-    def in_order(self, best: Best, offset: int) -> Result[tuple[Ranked, ...], RankFailure]:
+    def in_order(self, best: Best) -> Result[tuple[Ranked, ...], RankFailure]:
         chunks = self._chunks(tuple(row for row, _ in best))
         if isinstance(chunks, Failure):
             return chunks
         ranked = [Ranked(chunks.unwrap()[row], score) for row, score in best]
         ranked.sort(key=lambda each: (-each.score, each.chunk.record.source, each.chunk.chunk.span.start))
-        return Success(tuple(ranked[offset:]))
+        return Success(tuple(ranked))
 
     def _candidates(self, limit: int) -> Result[Candidates, RankFailure]:
         found = self.searcher.candidates(self.query, limit)
