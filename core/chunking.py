@@ -22,13 +22,14 @@ CHUNKER = "chunks/1"
 
 _PARAGRAPH_GAP = re.compile(r"\n(?:[ \t]*\n)+")
 _BLANK_LINES = re.compile(r"(?:[ \t]*\n)*")
+_REST_OF_LINE = re.compile(r"[^\S\n]*(?:\n(?:[ \t]*\n)*)?")
 _BLANKS = re.compile(r"\s*")
 
 #: Levels below blocks, best first: what stands before a break. Each demands a character behind it, so that a match that
 #: may look at one character beyond the wished cut never ends beyond it. A no-break space is no place to break.
 _PARAGRAPH = r"\n[ \t]*\n(?=[ \t]*[^ \t\n])"
 _LINE = r"\n(?=[\s\S])"
-_SENTENCE = r"""(?:[.!?…][)\]}"'’”»›]*[^\S\xa0\u2007\u202f]+|[。！？｡][)\]}"'’”」』）】》〉]*\s*)(?=\S)"""
+_SENTENCE = r"""(?:[.!?…][)\]}"'’”»›]*+[^\S\xa0\u2007\u202f]++|[。！？｡][)\]}"'’”」』）】》〉]*+\s*+)(?=\S)"""
 _WORD = r"[^\S\xa0\u2007\u202f](?=\S)"
 
 
@@ -41,7 +42,7 @@ class _Level:
 
 
 def _level(pattern: str) -> _Level:
-    return _Level(re.compile(r"[\s\S]*" + pattern), re.compile(pattern))
+    return _Level(re.compile("(?s:.*)" + pattern), re.compile(pattern))
 
 
 _LEVELS = tuple(_level(each) for each in (_PARAGRAPH, _LINE, _SENTENCE, _WORD))
@@ -168,12 +169,14 @@ class _Cutter:
         """The best place in `(floor, start + size]`, by level; a break too early for its chunk to be worth it is passed
         over if what follows it must be cut anyway."""
         wish = self._outside(start + self.size, floor)
+        if wish == floor:
+            wish = start + self.size
         early = start + self.size // 2
         place = bisect_right(self.breaks, wish) - 1
         if place >= 0 and self.breaks[place] > floor:
             found = self.breaks[place]
             following = self.breaks[place + 1] if place + 1 < len(self.breaks) else end
-            if found >= early or min(following, end) - found <= self.size:
+            if found >= early or min(following, end) - found <= self.size or self._whole_at(found):
                 return found
             floor = found
         for level in _LEVELS:
@@ -181,7 +184,7 @@ class _Cutter:
             found = self._outside(match.end(), floor) if match else floor
             if found == floor or not self.boundaries.may_cut(found):
                 continue
-            if found >= early or end - found <= self.size:
+            if found >= early or end - found <= self.size or self._whole_at(found):
                 return found
             if level.following.search(self.view, found, found + self.size + 1):
                 return found
@@ -189,44 +192,42 @@ class _Cutter:
         return self.boundaries.cut(floor, wish, min(start + self.hard_limit, end))
 
     def _outside(self, at: int, floor: int) -> int:
-        """The place itself, or the start of the whole range it lies in, if that is beyond `floor`."""
-        if not self.whole:
-            return at
+        """The place itself; within a range to be kept whole, that range's start, or `floor` where it begins before."""
         place = bisect_right(self.whole, (at, 0)) - 1
-        if place < 0:
+        if place < 0 or self.whole[place][1] <= at:
             return at
-        start, end = self.whole[place]
-        return start if floor < start < at < end else at
+        return max(self.whole[place][0], floor)
+
+    def _whole_at(self, at: int) -> tuple[int, int] | None:
+        """The range to be kept whole that begins here."""
+        place = bisect_right(self.whole, (at, 0))
+        return self.whole[place] if place < len(self.whole) and self.whole[place][0] == at else None
 
     def _with_blanks(self, cut: int, start: int, end: int) -> int:
-        """The cut behind the white space that would else begin the next chunk, if it ends lines or the stretch."""
+        """The cut behind the white space that would else begin the next chunk; indentation stays with its line."""
         if not self.view[cut : cut + 1].isspace():
             return cut
         limit = min(start + self.hard_limit, end)
-        line_begins = self.view[cut - 1] == "\n"
-        blanks = _BLANKS.match(self.view, cut, limit)
-        behind = blanks.end() if blanks else cut
-        if behind == cut:
-            return cut
-        if behind < end and line_begins:
-            lines = _BLANK_LINES.match(self.view, cut, limit)
-            behind = lines.end() if lines else cut
+        behind = _end(_BLANKS, self.view, cut, limit)
+        if behind < end:
+            line_begins = self.view[cut - 1] == "\n"
+            behind = _end(_BLANK_LINES if line_begins else _REST_OF_LINE, self.view, cut, limit)
         return behind if self.boundaries.may_cut(behind) else cut
 
     def _next_start(self, start: int, cut: int) -> int:
         """Back from the cut by at most the overlap: to a sentence, a word, a character."""
         if self.overlap == 0:
             return cut
-        low = max(start + 1, cut - self.overlap, self._needed_by_whole(cut))
+        kept = self._whole_at(cut)
+        low = max(start + 1, cut - self.overlap, kept[1] - self.size if kept else 0)
         for pattern in (_SENTENCES, _WORDS):
             match = pattern.search(self.view, low - 1, cut)
             if match and low <= match.end() < cut and self.boundaries.may_cut(match.end()):
                 return match.end()
         return next((at for at in range(low, cut) if self.boundaries.may_cut(at)), cut)
 
-    def _needed_by_whole(self, cut: int) -> int:
-        """The earliest start that leaves room for a whole range that begins at the cut."""
-        place = bisect_right(self.whole, (cut, len(self.view)))
-        if place and self.whole[place - 1][0] == cut:
-            return self.whole[place - 1][1] - self.size
-        return 0
+
+def _end(pattern: re.Pattern[str], text: str, at: int, limit: int) -> int:
+    """Where a match ends of a pattern that also matches the empty text."""
+    found = pattern.match(text, at, limit)
+    return found.end() if found else at

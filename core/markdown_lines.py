@@ -8,7 +8,8 @@ import re
 
 ATX_HEADING = re.compile(r"(#{1,6})(?:[ \t](.*))?\n")  # 4.2
 SETEXT_UNDERLINE = re.compile(r"(=+|-+)[ \t]*\n")  # 4.3
-THEMATIC_BREAK = re.compile(r"([-*_])[ \t]*(?:\1[ \t]*){2,}\n")  # 4.1
+_RULE = r"(?=([-*_])[ \t]*\1[ \t]*\1)(?:-[- \t]*+|\*[* \t]*+|_[_ \t]*+)\n"
+THEMATIC_BREAK = re.compile(_RULE)  # 4.1
 FENCE = re.compile(r"(`{3,})[^`\n]*\n|(~{3,}).*\n")  # 4.5
 FENCE_CLOSER = re.compile(r"(`{3,}|~{3,})[ \t]*\n")
 LIST_MARKER = re.compile(r"(?:[-+*]|[0-9]{1,9}[.)])(?=[ \t\n])")  # 5.2
@@ -46,9 +47,7 @@ HTML_END = {
 HTML_ANY_TAG = 7
 
 #: A line that ends the paragraph before it. A list item does so only with content and, if numbered, from 1.
-_INTERRUPTION = re.compile(
-    r"#{1,6}[ \t\n]|`{3,}[^`\n]*\n|~{3}|>|([-*_])[ \t]*(?:\1[ \t]*){2,}\n|(?:[-+*]|0{0,8}1[.)])[ \t]+[^ \t\n]"
-)
+_INTERRUPTION = re.compile(rf"#{{1,6}}[ \t\n]|`{{3,}}[^`\n]*\n|~{{3}}|>|{_RULE}|(?:[-+*]|0{{0,8}}1[.)])[ \t]+[^ \t\n]")
 
 #: GFM 4.10. The delimiter row; a header row with as many cells stands above it.
 TABLE_DELIMITER = re.compile(r"\|?[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+\|?[ \t]*+\n")
