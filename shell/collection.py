@@ -1,16 +1,20 @@
-"""The public face: ordinary Python over the use cases. It returns plain values and raises `GroundkitError`s."""
+"""The public face: ordinary Python over the use cases. It returns plain values and raises `GroundkitError`s.
+
+A use case is imported by the method that carries it out, so a search does not pay for what an ingest needs.
+"""
+
+from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from types import TracebackType
-from typing import NoReturn, Self, TypeVar
+from typing import TYPE_CHECKING, NoReturn, Self, TypeVar
 
 from attrs import evolve, frozen
 
 from groundkit import config
-from groundkit.citations import citations_of, cite
 from groundkit.compose import ports_for, sources_below
 from groundkit.core.fingerprint import text_digest
 from groundkit.core.model import (
@@ -35,16 +39,16 @@ from groundkit.core.storage import (
     StorageProblem,
     StoreState,
 )
-from groundkit.core.verdicts import UnknownChunk, judge_absence
-from groundkit.doctor import Diagnosis, examine, repair
-from groundkit.drop import Removed, drop, remove
-from groundkit.errors import GroundkitError, IngestionError, RetrievalError, error_of
-from groundkit.ingest import IngestReport, IngestRequest, SourceEvent, ingest
-from groundkit.reading import Reader
+from groundkit.errors import GroundkitError, RetrievalError, error_of
 from groundkit.requests import AmbiguousChunk, NoBaseGiven, UnsupportedSource
-from groundkit.search import SearchRequest, search
-from groundkit.verify import Checked, OpenSources, resolve, verify, verify_all
-from groundkit.wording import AnyFailure, sentence
+
+if TYPE_CHECKING:
+    from groundkit.doctor import Diagnosis
+    from groundkit.drop import Removed
+    from groundkit.ingest import IngestReport, SourceEvent
+    from groundkit.reading import Reader
+    from groundkit.verify import Checked, OpenSources
+    from groundkit.wording import AnyFailure
 
 PathLike = str | os.PathLike[str]
 T = TypeVar("T")
@@ -150,6 +154,8 @@ class Collection:
         seconds to wait for another writer. One bad source never stops the others: see `failed` of the report, or let
         `strict` raise `IngestionError` for the first one when everything else is done.
         """
+        from groundkit.ingest import IngestRequest, ingest
+
         sources = self.sources_of([paths] if isinstance(paths, str | os.PathLike) else list(paths))
         base = None if self._base is None else config.relative_base(self._base, self._index_directory)
         change = SettingsChange(chunk_size, chunk_overlap, language, max_bytes, base)
@@ -159,17 +165,21 @@ class Collection:
             self._raise(done.failure())
         report, self._settled = done.unwrap()
         if strict and report.failed:
-            raise IngestionError(sentence(report.failed[0].error), report.failed[0].error)
+            raise error_of(report.failed[0].error)
         return report
 
     def remove(self, sources: str | Iterable[str], *, wait: float = 10.0) -> Removed:
         """Take documents out by source, or all below a folder. Their files stay."""
+        from groundkit.drop import remove
+
         names = (sources,) if isinstance(sources, str) else tuple(sources)
         self._known()
         return self._or_raise(remove(self._ports, names, wait))
 
     def drop(self, *, wait: float = 10.0) -> None:
         """Remove the whole collection."""
+        from groundkit.drop import drop
+
         self._or_raise(drop(self._ports, wait))
         self.close()
 
@@ -180,6 +190,8 @@ class Collection:
 
         With `verify`, each hit's source is looked at again. A query without a word has no hits.
         """
+        from groundkit.search import SearchRequest, search
+
         request = SearchRequest(query, max(0, limit), max(0, offset))
         hits = list(self._or_raise(search(self._reader(), self._lexical(), request)))
         if not verify:
@@ -189,10 +201,14 @@ class Collection:
 
     def verify(self, citation: Citation) -> Verification:
         """Look at the cited source again. Never raises."""
+        from groundkit.verify import verify
+
         return verify(self._opener(), self._limit(), citation)
 
     def verify_each(self, citations: Iterable[Citation]) -> Iterator[Checked]:
         """Each citation with its verification, in order; citations of one source in a row share one reading of it."""
+        from groundkit.verify import verify_all
+
         return verify_all(self._opener(), self._limit(), citations)
 
     def verify_all(self) -> Iterator[Checked]:
@@ -201,6 +217,8 @@ class Collection:
 
     def resolve_citation(self, citation: Citation) -> str:
         """The text a citation stands for, as its source has it now; `RetrievalError` where it does not say so any more."""
+        from groundkit.verify import resolve
+
         resolved = resolve(self._opener(), self._limit(), citation)
         if isinstance(resolved, Failure):
             raise RetrievalError(resolved.failure())
@@ -208,6 +226,8 @@ class Collection:
 
     def citations(self) -> Iterator[Citation]:
         """A citation of every chunk, by source and position. What is replaced meanwhile is passed over."""
+        from groundkit.citations import citations_of
+
         for record in self.get_document_records():
             with self._view() as view:
                 found = self._or_raise(citations_of(view, _finished(view), record))
@@ -215,6 +235,9 @@ class Collection:
 
     def fetch_chunk(self, chunk_id: str) -> FetchedChunk:
         """A chunk by its id or the unmistakable beginning of one, with its verification."""
+        from groundkit.citations import cite
+        from groundkit.core.verdicts import UnknownChunk, judge_absence
+
         with self._view() as view:
             generation = _finished(view)
             stored = self._or_raise(view.chunks(ChunksByPrefix(chunk_id, 3), generation.mark.generation))
@@ -263,6 +286,8 @@ class Collection:
 
     def doctor(self, *, repair_index: bool = False, wait: float = 10.0) -> Diagnosis:
         """Look at everything the collection says of itself; with `repair_index`, make the lexical index anew first."""
+        from groundkit.doctor import examine, repair
+
         self._known()
         return self._or_raise(repair(self._ports, wait) if repair_index else examine(self._ports))
 
@@ -306,13 +331,10 @@ class Collection:
 
     def _stored_settings(self) -> Settings | None:
         viewed = self._ports.documents.view()
-        if isinstance(viewed, Success):
-            with closing(viewed.unwrap()) as view:
-                return view.state.settings
-        failure = viewed.failure()
-        if failure.problem in _ABSENT:
+        if isinstance(viewed, Failure) and viewed.failure().problem in _ABSENT:
             return None
-        self._raise(failure)
+        with closing(self._or_raise(viewed)) as view:
+            return view.state.settings
 
     def _known(self) -> Settings:
         """The settings of a collection that exists; an error that lists those which do, otherwise."""
@@ -323,6 +345,8 @@ class Collection:
         return closing(self._or_raise(self._ports.documents.view()))
 
     def _reader(self) -> Reader:
+        from groundkit.reading import Reader
+
         language = self._known().language
         if language not in self._readers:
             self._readers[language] = Reader(self._ports.documents, self._ports.lexical(language))
@@ -386,12 +410,16 @@ def verify_citation(citation: Citation, expected_text: str | None = None, *, bas
 
     With `expected_text`, that is what the source has to say at the span, whatever digest the citation carries.
     """
+    from groundkit.verify import verify
+
     expected = citation if expected_text is None else evolve(citation, digest=text_digest(expected_text))
     return verify(_opener_of(base), Settings().max_bytes, expected)
 
 
 def resolve_citation(citation: Citation, *, base: PathLike | None) -> str:
     """The text a citation stands for, as its source has it now; `RetrievalError` with the verdict where it does not."""
+    from groundkit.verify import resolve
+
     resolved = resolve(_opener_of(base), Settings().max_bytes, citation)
     if isinstance(resolved, Failure):
         raise RetrievalError(resolved.failure())

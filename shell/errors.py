@@ -1,13 +1,12 @@
 """Exceptions of the public face, made in one place from the failures of the use cases, which they carry."""
 
-from groundkit.core.model import Verdict, Verification
-from groundkit.core.ports import LockBusy
-from groundkit.core.query import QueryRefused
-from groundkit.core.ranking import GhostRows
-from groundkit.core.sources import ReadFailure
-from groundkit.core.storage import LexicalFailure, StorageFailure
-from groundkit.reading import AnalyzerChanged, NeverPaired
-from groundkit.wording import AnyFailure, sentence
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from groundkit.core.model import Verdict, Verification
+    from groundkit.wording import AnyFailure
 
 
 class GroundkitError(Exception):
@@ -46,13 +45,15 @@ class RetrievalError(GroundkitError):
         return self.verification.verdict
 
 
-_STORAGE = StorageFailure | LexicalFailure | LockBusy | AnalyzerChanged | NeverPaired | GhostRows
-
-
 def error_of(failure: AnyFailure) -> GroundkitError:
     """The exception that a failure becomes at the public face."""
+    # Only a run that fails pays for the words.
+    from groundkit.core.query import QueryRefused
+    from groundkit.core.sources import ReadFailure
+    from groundkit.wording import STORAGE_FAILURES, sentence
+
     message = sentence(failure)
-    if isinstance(failure, _STORAGE):
+    if isinstance(failure, STORAGE_FAILURES):
         return StorageError(message, failure)
     if isinstance(failure, QueryRefused):
         return QueryError(message, failure)

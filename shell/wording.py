@@ -38,8 +38,10 @@ AnyFailure: TypeAlias = (
     | UnsupportedSource
 )
 
-DONE, NEGATIVE, WRONG_REQUEST, MACHINE_SAID_NO, OUR_BUG, INTERRUPTED, CLOSED_PIPE = 0, 1, 2, 3, 70, 130, 141
+NEGATIVE, WRONG_REQUEST, MACHINE_SAID_NO = 1, 2, 3
 
+#: A failure that is the machine's, or of what lies on it.
+STORAGE_FAILURES = AnalyzerChanged | GhostRows | LexicalFailure | LockBusy | NeverPaired | StorageFailure
 #: A failure that is the request's own fault; every other one is the machine's, but for one bad source.
 _REQUESTS = (
     AmbiguousChunk

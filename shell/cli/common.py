@@ -140,15 +140,14 @@ def print_json_line(data: dict[str, Any]) -> None:
 
 
 def print_table(rows: Sequence[tuple[str, ...]], head: tuple[str, ...], right: tuple[int, ...] = ()) -> None:
-    """Rows under a head; columns numbered in `right` are numbers. Cells are made safe here."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    """Rows under a head, columns numbered in `right` flush right. Cells are made safe here; wide characters count as two."""
+    from rich.cells import cell_len
 
-    console = Console(highlight=False, no_color=True, soft_wrap=True, width=None if sys.stdout.isatty() else 1_000_000)
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for number, name in enumerate(head):
-        table.add_column(name, justify="right" if number in right else "left", no_wrap=True)
-    for row in rows:
-        table.add_row(*(Text(one_line(cell)) for cell in row))
-    console.print(table)
+    lines = [head, *(tuple(map(one_line, row)) for row in rows)]
+    widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        cells = []
+        for number, (cell, width) in enumerate(zip(line, widths, strict=True)):
+            gap = " " * (width - cell_len(cell))
+            cells.append(gap + cell if number in right else cell + gap)
+        click.echo("  ".join(cells).rstrip())

@@ -19,7 +19,7 @@ from groundkit.cli.common import (
 from groundkit.cli.printable import one_line
 from groundkit.collection import IndexStatus, list_collections
 from groundkit.core.paths import lies_below
-from groundkit.core.sources import FoundFailed, FoundFile, FoundSkipped
+from groundkit.core.sources import Decision, FoundFailed, FoundFile, FoundSkipped
 from groundkit.errors import GroundkitError
 
 
@@ -79,8 +79,8 @@ def files_command(path: str | None, why: bool, skipped: bool, index_dir: str | N
                 data = {"source": explained.source, "decision": explained.decision.value, "rule": explained.rule}
                 (print_json if form == "json" else print_json_line)(data)
             else:
-                click.echo(f"{one_line(explained.source)}: {explained.decision.value}: {one_line(explained.rule)}")
-            return 0
+                click.echo(f"{_named(explained.source)}: {explained.decision.value}: {_rule(explained.rule)}")
+            return 1 if explained.decision is Decision.FAILED else 0
         if skipped:
             return _skipped(found.walk([absolute or found.base or ""]), form)
         records = found.get_document_records()
@@ -119,8 +119,18 @@ def _skipped(found: list[FoundFile | FoundSkipped | FoundFailed], form: str) -> 
             if form == "jsonl":
                 print_json_line(dict(zip(("source", "reason", "rule"), row, strict=True)))
             else:
-                click.echo(one_line(row[0]) if form == "paths" else f"{one_line(row[0])}: {row[1]}: {one_line(row[2])}")
+                click.echo(_named(row[0]) if form == "paths" else f"{_named(row[0])}: {_rule(f'{row[1]}: {row[2]}')}")
     return 0
+
+
+def _named(source: str) -> str:
+    """A source; the base directory itself has a name too, here."""
+    return one_line(source) or "."
+
+
+def _rule(rule: str) -> str:
+    """A reason and what decided; where that is a suffix, there may be none."""
+    return one_line(rule) if not rule.endswith(": ") else f"{one_line(rule)}none"
 
 
 @click.command("status")

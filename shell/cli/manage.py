@@ -1,6 +1,7 @@
 """`gk rm`, `gk drop`, `gk doctor`."""
 
 import os
+import sys
 from pathlib import Path
 
 import click
@@ -52,7 +53,7 @@ def drop_command(collection: str, index_dir: str | None, yes: bool, wait: float)
     """Remove a whole collection from the index directory. The sources stay."""
     with opened(index_dir, collection) as found:
         documents = found.status().documents
-        if not yes and click.get_text_stream("stdin").isatty():
+        if not yes and sys.stdin.isatty():
             click.confirm(f"Drop {collection} with {documents} documents?", abort=True, err=True)
         found.drop(wait=wait)
     click.echo(f"dropped {collection}")

@@ -39,7 +39,7 @@ def _carried_out(command: click.Group, arguments: Sequence[str]) -> int:
         return WRONG_REQUEST
     except click.UsageError as error:
         usage = f"{error.ctx.get_usage()}\n" if error.ctx else ""
-        click.echo(f"{usage}gk: {printable(error.format_message())}", err=True)
+        click.echo(f"{usage}gk: {printable(error.format_message())}{_way_out(error)}", err=True)
         return WRONG_REQUEST
     except click.ClickException as error:
         return _say(error.format_message(), WRONG_REQUEST)
@@ -47,7 +47,7 @@ def _carried_out(command: click.Group, arguments: Sequence[str]) -> int:
         return _say("interrupted; what was committed stays", INTERRUPTED)
     except (BrokenPipeError, OSError):
         raise
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - the last seam: whatever it is, it becomes a line and an exit code
         return _failed(error)
 
 
@@ -61,6 +61,18 @@ def _failed(error: Exception) -> int:
 
     traceback.print_exception(error, file=sys.stderr)
     return _say("this is a bug in groundkit; please report it with the lines above", OUR_BUG)
+
+
+def _way_out(error: click.UsageError) -> str:
+    """Where to read on, and how to say a word that begins like an option."""
+    if error.ctx is None:
+        return ""
+    path = error.ctx.command_path
+    if isinstance(error, click.NoSuchOption) and any(
+        isinstance(each, click.Argument) for each in error.ctx.command.params
+    ):
+        return f" (`{path} --help` lists them; behind ` -- ` nothing is taken for an option)"
+    return f" (see `{path} --help`)"
 
 
 def _say(message: str, code: int) -> int:

@@ -23,6 +23,8 @@ from groundkit.cli.printable import one_line, printable
 @color_option
 def show_command(chunk: str, index_dir: str | None, collection: str, form: str, color: str) -> int:
     """Show one chunk whole, with its citation and what its source says now. CHUNK is an id or the beginning of one."""
+    if not chunk.strip():
+        raise click.UsageError("the chunk id is empty")
     with opened(index_dir, collection) as found:
         fetched = found.fetch_chunk(chunk)
     if form == "json":
