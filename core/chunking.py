@@ -155,7 +155,7 @@ class _Cutter:
     def pieces(self, begin: int, end: int) -> list[Span]:
         if end - begin <= self.size:
             return [Span(begin, end)]
-        made, start, floor = [], begin, begin
+        made, start, floor = [], begin, self._lead(begin)
         while end - start > self.size:
             cut = self._with_blanks(self._cut(start, floor, end), start, end)
             made.append(Span(start, cut))
@@ -164,6 +164,14 @@ class _Cutter:
             start, floor = self._next_start(start, cut), cut
         made.append(Span(start, end))
         return made
+
+    def _lead(self, begin: int) -> int:
+        """Where the blanks end that a stretch begins with, no place to cut unless only that keeps a range whole."""
+        wish = begin + self.size
+        behind = _end(_BLANKS, self.view, begin, wish)
+        place = bisect_right(self.whole, (behind, len(self.view))) - 1
+        crowded = place >= 0 and self.whole[place][1] > wish
+        return begin if crowded or behind == wish else behind
 
     def _cut(self, start: int, floor: int, end: int) -> int:
         """The best place in `(floor, start + size]`, by level; a break too early for its chunk to be worth it is passed

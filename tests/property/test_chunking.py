@@ -102,7 +102,8 @@ def test_a_blank_chunk_stands_only_where_white_space_outgrew_the_limit(text: str
         if text[span.start : span.end].isspace() and span.length < len(text):
             begin = len(text[: span.start].rstrip())
             end = len(text) - len(text[span.start :].lstrip())
-            assert end - begin > settings.hard_limit - settings.chunk_size or not Boundaries(text).may_cut(end)
+            room = settings.hard_limit - settings.chunk_size if begin > 0 else settings.chunk_size - 1
+            assert end - begin > room or not Boundaries(text).may_cut(end)
 
 
 @given(markdown_texts(), st.integers(16, 120), st.integers(0, 100))
@@ -215,6 +216,9 @@ class TestLevels:
     def test_white_space_at_the_end_joins_the_chunk_before(self) -> None:
         assert pieces("x" * 20 + "\n" * 30, 20) == ["x" * 20 + "\n" * 30]
 
+    def test_white_space_at_the_start_joins_the_chunk_behind(self) -> None:
+        assert pieces(" " * 15 + "x" * 20, 20) == [" " * 15 + "x" * 5, "x" * 15]
+
     def test_white_space_between_lines_joins_the_chunk_before(self) -> None:
         assert pieces("x" * 18 + "\n" * 30 + "y", 20) == ["x" * 18 + "\n" * 30, "y"]
 
@@ -239,6 +243,10 @@ class TestMarkdown:
     def test_a_fence_goes_whole_into_the_next_chunk(self) -> None:
         fence = "```\na\n\nb\n```\n"
         assert pieces("Some words here.\n\n" + fence, 24, MARKDOWN) == ["Some words here.\n\n", fence]
+
+    def test_a_fence_behind_white_space_stays_whole(self) -> None:
+        fence = "```\n" + "x = 1\n" * 2 + "```\n"
+        assert pieces("\n" * 10 + fence, 24, MARKDOWN) == ["\n" * 10, fence]
 
     def test_a_fence_below_its_heading_stays_whole_though_both_do_not_fit(self) -> None:
         fence = "```\n" + "x = 1\n" * 3 + "```\n"
