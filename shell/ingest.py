@@ -26,6 +26,7 @@ from groundkit.core.sources import (
     ReadSource,
     SkipReason,
     WalkRequest,
+    in_scope,
     source_of,
     suffix_of,
 )
@@ -259,7 +260,6 @@ class _Run:
     known: dict[str, DocumentRecord]
     report: IngestReport = Factory(IngestReport)
     failed: list[ReadFailure] = Factory(list)
-    done: list[str] = Factory(list)
     batch: _Batch = Factory(_Batch)
 
     def carry_out(self, on_event: OnEvent | None) -> Result[tuple[IngestReport, StoreState | None], IngestRefused]:
@@ -300,13 +300,11 @@ class _Run:
         fingerprint = processing_fingerprint(read.digest, None, chunker)
         if isinstance(before_reading(known, fingerprint), Keep):
             self._count(unchanged=1)
-            self.done.append(read.source)
             return "unchanged"
         decoded = decode(read.data)
         if isinstance(decoded, Failure):
             return self._fail(ReadFailure(read.source, ReadProblem.NOT_TEXT, decoded.failure().detail))
         new = self._document(read, decoded.unwrap(), media_type, fingerprint)
-        self.done.append(read.source)
         match after_reading(known, new.record.document_id, known is not None and self._same_chunks(known, new)):
             case Add():
                 self._count(added=1)
@@ -390,6 +388,19 @@ class _Run:
             unknown_suffixes=tuple(sorted(suffixes.items())),
             held_back=gone.held_back,
         )
+        return self._note_failures(untold)
+
+    def _note_failures(self, untold: tuple[str, ...]) -> Result[None, StorageFailure]:
+        """What failed now, instead of what had failed below the asked paths, also where there is no file any more."""
+        viewed = self.ports.documents.view()
+        if isinstance(viewed, Failure):
+            return viewed
+        with closing(viewed.unwrap()) as view:
+            noted = view.failures()
+        if isinstance(noted, Failure):
+            return noted
+        before = [each.source for each in noted.unwrap()]
+        told = [each for each in before if in_scope(self.request.paths, each) and not in_scope(untold, each)]
         now = self.ports.clock.now()
-        failures = tuple(SourceFailure(each.source, each.problem.value, each.detail, now) for each in self.failed)
-        return self.ports.documents.record_failures((*self.done, *gone.removed), failures)
+        failures = [SourceFailure(each.source, each.problem.value, each.detail, now) for each in self.failed]
+        return self.ports.documents.record_failures(told, failures) if told or failures else Success(None)
