@@ -7,7 +7,8 @@ go on naming a directory that has since been renamed.
 
 import heapq
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from pathlib import Path
 
 from groundkit.adapters.files_ignore import Rules, hiding_rule, rules_in
@@ -24,7 +25,7 @@ from groundkit.adapters.files_open import (
     target_of,
     why_not_opened,
 )
-from groundkit.adapters.files_walk import Enter, Walk, met, outermost
+from groundkit.adapters.files_walk import Enter, Index, Walk, met, outermost
 from groundkit.core.paths import is_asked_path, is_within_base, parents_of
 from groundkit.core.result import Failure, Result
 from groundkit.core.sources import (
@@ -93,22 +94,44 @@ class Files:
 
     def _decided(self, source: str) -> Found | EntryKind | None:
         """What decides about a path on the way down to it; if nothing does, a directory, or None if nothing is there."""
-        index, there = self._index(), True
+        index = self._index()
+        steps = ["", *parents_of(source), source] if source else [""]
         rules: Rules = ()
-        for path in ["", *parents_of(source), source] if source else [""]:
-            entry = self._entry(path, index) if there else None
-            if isinstance(entry, ReadFailure) and entry.problem is not ReadProblem.MISSING:
-                return FoundFailed(entry)
-            if not isinstance(entry, Entry):
-                there, entry = False, Entry(path, EntryKind.FILE if path == source else EntryKind.DIRECTORY)
-            found = met(entry, rules, as_text=False)
-            if found is not None:
-                return found if there or isinstance(found, FoundSkipped) else None
-            own = self._own_rules(path) if there else ()
-            if isinstance(own, ReadFailure):
-                return FoundFailed(own, directory=True)
-            rules = (*rules, *own)
-        return EntryKind.DIRECTORY if there else None
+        with closing(self._way_down(source, LIST)) as way:
+            for path, below, directory in zip(steps, [*steps[1:], None], way, strict=False):
+                if isinstance(directory, ReadFailure):
+                    return FoundFailed(directory, directory=True)
+                own = rules_in(directory, path)
+                if isinstance(own, ReadFailure):
+                    return FoundFailed(own, directory=True)
+                rules += own
+                if below is None:
+                    break
+                entry = _looked_at(directory, below, index)
+                if isinstance(entry, ReadFailure):
+                    missing = entry.problem is ReadProblem.MISSING
+                    return _supposed(below, source, rules) if missing else FoundFailed(entry)
+                found = met(entry, rules, as_text=False)
+                if found is not None:
+                    return found
+        return EntryKind.DIRECTORY
+
+    def _way_down(self, path: str, flags: int) -> Generator[int | ReadFailure, None, None]:
+        """Descriptors of the base and every directory down to this one, each open until the next is asked for."""
+        current = descend(self._base, "", ["."], flags)
+        done = ""
+        try:
+            for name in path.split("/") if path else ():
+                yield current
+                if isinstance(current, ReadFailure):
+                    return
+                above, current = current, descend(current, done, [name], flags)
+                os.close(above)
+                done = f"{done}/{name}" if done else name
+            yield current
+        finally:
+            if isinstance(current, int):
+                os.close(current)
 
     def _read_once(self, source: str, limit: int) -> Result[ReadSource, ReadFailure]:
         opened = self._open(source)
@@ -140,7 +163,7 @@ class Files:
         """A descriptor of a directory below the base, which the caller closes."""
         return descend(self._base, "", path.split("/") if path else ["."], flags)
 
-    def _index(self) -> tuple[int, int] | None:
+    def _index(self) -> Index:
         """Device and inode of the index directory, if it exists by now."""
         if self._index_directory is None:
             return None
@@ -150,7 +173,7 @@ class Files:
             return None
         return found.st_dev, found.st_ino
 
-    def _named(self, path: str, as_text: bool, index: tuple[int, int] | None) -> Found | Rules:
+    def _named(self, path: str, as_text: bool, index: Index) -> Found | Rules:
         """What comes of a path that was asked for: an answer, or the rules that hold in a directory to walk."""
         if not is_asked_path(path):
             return outside_refused(path)
@@ -163,51 +186,59 @@ class Files:
         rules = self._rules_down_to(path)
         return FoundFailed(rules, directory=True) if isinstance(rules, ReadFailure) else rules
 
-    def _entry(self, path: str, index: tuple[int, int] | None) -> Entry | ReadFailure:
+    def _entry(self, path: str, index: Index) -> Entry | ReadFailure:
         """What stands at a path."""
         if not is_utf8(path):
             return Entry(path, EntryKind.OTHER)
-        parent, _, name = path.rpartition("/")
-        above = self._directory(parent, PASS)
+        above = self._directory(path.rpartition("/")[0], PASS)
         if isinstance(above, ReadFailure):
             return about(path, above)
         try:
-            found = os.stat(name_bytes(name or "."), dir_fd=above, follow_symlinks=False)
-            kind = kind_of_mode(found.st_mode)
-            target = target_of(above, name) if kind is EntryKind.LINK else ""
-            return Entry(path, kind, target, index == (found.st_dev, found.st_ino))
-        except OSError as error:
-            return failure(path, error)
+            return _looked_at(above, path, index)
         finally:
             os.close(above)
-
-    def _own_rules(self, path: str) -> Rules | ReadFailure:
-        """The rules of a directory's own ignore files. Fails if the directory cannot be listed, too."""
-        directory = self._directory(path, LIST)
-        if isinstance(directory, ReadFailure):
-            return directory
-        try:
-            return rules_in(directory, path)
-        finally:
-            os.close(directory)
 
     def _rules_down_to(self, path: str) -> Rules | ReadFailure:
         """The rules that hold in a directory asked for by name."""
         rules: Rules = ()
-        for directory in ["", *parents_of(path), path] if path else [""]:
-            if directory and hiding_rule(rules, directory, is_directory=True) is not None:
-                rules = ()
-            own = self._own_rules(directory)
-            if isinstance(own, ReadFailure):
-                return about(path, own)
-            rules += own
+        with closing(self._way_down(path, PASS)) as way:
+            for step, directory in zip(["", *parents_of(path), path] if path else [""], way, strict=False):
+                if step and hiding_rule(rules, step, is_directory=True) is not None:
+                    rules = ()
+                own = directory if isinstance(directory, ReadFailure) else rules_in(directory, step)
+                if isinstance(own, ReadFailure):
+                    return about(path, own)
+                rules += own
         return rules
 
-    def _below(self, roots: dict[str, Rules], as_text: bool, index: tuple[int, int] | None) -> Iterator[Found]:
+    def _below(self, roots: dict[str, Rules], as_text: bool, index: Index) -> Iterator[Found]:
         """Everything below the asked directories, in order."""
         walk = Walk(self._directory, roots, as_text, index)
         for path in outermost(roots):
             yield from walk.run(Enter(path, roots[path]))
+
+
+def _looked_at(above: int, path: str, index: Index) -> Entry | ReadFailure:
+    """What a directory holds under the last part of a path."""
+    if not is_utf8(path):
+        return Entry(path, EntryKind.OTHER)
+    name = path.rpartition("/")[2]
+    try:
+        found = os.stat(name_bytes(name or "."), dir_fd=above, follow_symlinks=False)
+    except OSError as error:
+        return failure(path, error)
+    kind = kind_of_mode(found.st_mode)
+    target = target_of(above, name) if kind is EntryKind.LINK else ""
+    return Entry(path, kind, target, index == (found.st_dev, found.st_ino))
+
+
+def _supposed(path: str, source: str, rules: Rules) -> FoundSkipped | None:
+    """What would be passed over if a source existed of which nothing from this path on does."""
+    for step in [path, *(above for above in parents_of(source) if len(above) > len(path)), source]:
+        found = met(Entry(step, EntryKind.FILE if step == source else EntryKind.DIRECTORY), rules, as_text=False)
+        if isinstance(found, FoundSkipped):
+            return found
+    return None
 
 
 def _refused(source: str) -> ReadFailure | None:

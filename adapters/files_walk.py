@@ -16,6 +16,10 @@ from groundkit.core.sources import Entry, EntryKind, Found, FoundFailed, ReadFai
 _HELD, _REGAINED = 32, 16
 
 
+#: Device and inode of the index directory, if there is one.
+Index: TypeAlias = tuple[int, int] | None
+
+
 @frozen
 class Enter:
     """A directory the walk is to go into, with the rules that hold in it."""
@@ -48,7 +52,7 @@ class Walk:
     _reach: Callable[[str, int], int | ReadFailure]
     _roots: dict[str, Rules]
     _as_text: bool
-    _index: tuple[int, int] | None
+    _index: Index
     _levels: list[_Level] = field(factory=list)
 
     def run(self, root: Enter) -> Iterator[Found]:
