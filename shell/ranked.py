@@ -104,7 +104,12 @@ class Asked:
     searcher: LexicalSearcher
     at: int
     query: LexicalQuery
-    kept: dict[int, StoredChunk] = field(factory=dict)
+    kept: dict[int, StoredChunk] = field(factory=dict, init=False)
+    wanted: frozenset[str] = field(init=False)
+
+    @wanted.default
+    def _wanted(self) -> frozenset[str]:
+        return frozenset(self.query.terms)
 
     def answer(self, need: Need) -> Result[Answer, RankFailure]:
         match need:
@@ -141,7 +146,8 @@ class Asked:
         return Success(CountedRows({row: self._occurrences_in(chunk) for row, chunk in chunks.unwrap().items()}))
 
     def _occurrences_in(self, chunk: StoredChunk) -> Occurrences:
-        return Occurrences(chunk.tokens, Counter(self.index.terms(search_view(chunk.chunk.text)[0])))
+        terms = self.index.terms(search_view(chunk.chunk.text)[0])
+        return Occurrences(chunk.tokens, Counter(filter(self.wanted.__contains__, terms)))
 
     def _sizes(self, rows: tuple[int, ...]) -> Result[Sizes, RankFailure]:
         sizes = self.view.sizes(rows, self.at)
