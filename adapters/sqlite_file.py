@@ -136,6 +136,8 @@ def open_own(path: Path, read_only: bool) -> apsw.Connection:
         raise
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
     set_up(connection)
+    if not read_only:
+        keep_log(connection)
     return connection
 
 
@@ -168,6 +170,15 @@ def set_up(connection: apsw.Connection) -> None:
     connection.pragma("journal_size_limit", WAL_BYTES_KEPT)
 
 
+def keep_log(connection: apsw.Connection) -> None:
+    """Write-ahead logging, once and for all; a process killed at the end of `create` may have left a store without."""
+    try:
+        if connection.pragma("journal_mode") != "wal":
+            connection.pragma("journal_mode", "wal")
+    except apsw.BusyError:
+        """Somebody reads it just now. Whoever opens it next tries again; until then readers and writers take turns."""
+
+
 def judge(connection: apsw.Connection) -> None:
     """Raises `Refused` unless it is a store of this program and version."""
     try:
@@ -176,6 +187,8 @@ def judge(connection: apsw.Connection) -> None:
         raise Refused(StorageProblem.FOREIGN, "not an SQLite file, or its first page is damaged") from error
     if application == APPLICATION_ID and version == VERSION:
         return
+    # Asking made SQLite undo what a process killed in `create` had half written.
+    identity_of(Path(connection.filename))
     if application == APPLICATION_ID and version > VERSION:
         raise Refused(StorageProblem.NEWER, f"schema {version}; this program knows up to {VERSION}")
     if application == APPLICATION_ID:

@@ -16,6 +16,7 @@ from groundkit.adapters.sqlite_file import (
     Lent,
     Refused,
     answered,
+    keep_log,
     set_up,
     transaction,
 )
@@ -154,8 +155,7 @@ class SqliteStore:
         def work() -> None:
             if self._stands():
                 return
-            if self._read_only:
-                raise Refused(StorageProblem.DENIED, "opened read-only")
+            self._must_be_writable()
             _make(self._path, settings, analyzer)
 
         return answered(self._artefact, work)
@@ -207,6 +207,7 @@ class SqliteStore:
 
     def drop(self) -> Result[None, StorageFailure]:
         def work() -> None:
+            self._must_be_writable()
             with self._connections.lent() as connection, transaction(connection):
                 connection.execute("UPDATE state SET dropped = 1")
 
@@ -217,6 +218,10 @@ class SqliteStore:
 
     def close(self) -> None:
         self._connections.close()
+
+    def _must_be_writable(self) -> None:
+        if self._read_only:
+            raise Refused(StorageProblem.DENIED, "opened read-only")
 
     def _stands(self) -> bool:
         """Whether a store is there that is not dropped; what a dropped one left goes."""
@@ -234,6 +239,7 @@ class SqliteStore:
             return False
 
     def _remove(self) -> None:
+        self._must_be_writable()
         with self._connections.lent() as connection:
             if not connection.execute("SELECT dropped FROM state").get:
                 raise Refused(StorageProblem.FAILED, "not dropped")
@@ -245,10 +251,9 @@ class SqliteStore:
 
     def _change(self, work: Callable[[apsw.Connection, StoreState], T]) -> Result[T, StorageFailure]:
         def changed() -> T:
-            with self._connections.lent() as connection:
-                _ensure_log(connection)
-                with transaction(connection):
-                    return work(connection, generations.read_state(connection))
+            self._must_be_writable()
+            with self._connections.lent() as connection, transaction(connection):
+                return work(connection, generations.read_state(connection))
 
         return answered(self._artefact, changed)
 
@@ -263,17 +268,13 @@ class SqliteStore:
         return answered(self._artefact, looked)
 
 
-def _ensure_log(connection: apsw.Connection) -> None:
-    """A process killed between making the tables and this leaves a store without a write-ahead log."""
-    if connection.pragma("journal_mode") != "wal":
-        connection.pragma("journal_mode", "wal")
-
-
 def _make(path: Path, settings: Settings, analyzer: str) -> None:
     """One transaction, so that whoever opens it meanwhile finds an empty file or a whole store."""
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     except FileExistsError:
+        if path.stat().st_size:  # SQLite takes a file shorter than a page for an empty one, and would write over it
+            raise
         path.chmod(0o600)
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     try:
@@ -282,6 +283,6 @@ def _make(path: Path, settings: Settings, analyzer: str) -> None:
             generations.make_tables(connection, settings, analyzer)
             connection.pragma("application_id", APPLICATION_ID)
             connection.pragma("user_version", VERSION)
-        _ensure_log(connection)
+        keep_log(connection)
     finally:
         connection.close()
