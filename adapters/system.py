@@ -75,7 +75,7 @@ def private_directory(path: Path) -> Result[None, StorageFailure]:
 class FileLock:
     """`WriterLock` by flock on a file that is never unlinked. It ends with its holder, however that ends.
 
-    A process that was forked off while the lock was held keeps it too; one that was started by exec does not.
+    A process forked off meanwhile, without exec, keeps it alive if the holder is killed.
     """
 
     path: Path
@@ -139,6 +139,9 @@ def _held(descriptor: int) -> Iterator[None]:
     finally:
         with suppress(OSError):
             os.ftruncate(descriptor, 0)
+        with suppress(OSError):
+            # Closing alone would leave it with a process that is just being started and has a copy for a moment.
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
         os.close(descriptor)
 
 
