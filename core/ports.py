@@ -86,7 +86,8 @@ class DocumentStore(Protocol):
     def recount(self, analyzer: str, view_of: ViewOf) -> Result[None, StorageFailure]:
         """A generation in which every live chunk has a new row, counted by `view_of` (text to view and tokens).
 
-        Moves `tip` like `stage`. The outbox is not filled: a rebuild of the lexical index has to follow.
+        Moves `tip` like `stage`, also while an earlier write is unfinished. The outbox is empty afterwards: a rebuild
+        of the lexical index has to follow.
         """
 
     def outbox(self, view_of: ViewOf) -> Result[tuple[LexicalDocument, ...], StorageFailure]:

@@ -16,7 +16,8 @@ from groundkit.core.ports import DocumentStore
 from groundkit.core.result import Failure, Result
 from groundkit.core.settings import Settings
 from groundkit.core.storage import OldChunk, OldSource, OldStore, StorageFailure, StorageProblem, Write
-from groundkit.testing.store_contract import new_document, problem_of, view_of
+from groundkit.testing.sample_documents import new_document, view_of
+from groundkit.testing.store_contract import problem_of
 
 NAME = "c.sqlite3"
 PUBLISHED = 0x47524B31
@@ -89,6 +90,10 @@ def _stands_off(place: Path) -> StorageFailure:
     return failures[0]
 
 
+def _text(path: Path, text: str) -> None:
+    path.write_text(text)
+
+
 OLDER: dict[str, Callable[[Path], None]] = {
     "published 1": lambda path: published(path, 0, 1),
     "published 2": lambda path: published(path, PUBLISHED, 2),
@@ -99,8 +104,8 @@ OLDER: dict[str, Callable[[Path], None]] = {
     "our 2": lambda path: published(path, APPLICATION_ID, 2),
 }
 FOREIGN: dict[str, Callable[[Path], None]] = {
-    "a text": lambda path: path.write_text("SQLite it is not\n" * 100) and None,
-    "a short text": lambda path: path.write_text("x") and None,
+    "a text": lambda path: _text(path, "SQLite it is not\n" * 100),
+    "a short text": lambda path: _text(path, "x"),
     "a directory": Path.mkdir,
     "another program's": other_program,
     "another program's, with a log": lambda path: other_program(path, "wal"),

@@ -1,0 +1,53 @@
+"""Small documents, cut and counted by rules that a reader of a test can follow in the head."""
+
+from collections.abc import Mapping
+
+from groundkit.core.fingerprint import chunk_id, digest_of, document_id, text_digest
+from groundkit.core.model import (
+    Chunk,
+    DocumentRecord,
+    FromExtractor,
+    FromSnapshot,
+    FromText,
+    Locator,
+    Provenance,
+    Span,
+    source_class_of,
+)
+from groundkit.core.storage import CountedChunk, NewDocument
+
+#: Sources sort by code point: the astral one after the one that UTF-16 would put behind it.
+SOURCES = ("B.md", "a/ü.txt", "a.pdf", "\uffee.md", "\U0001f642.md", "https://e.example/?q=1#")
+PROVENANCES: Mapping[str, Provenance] = {"a.pdf": FromExtractor("x/1"), SOURCES[-1]: FromSnapshot()}
+
+
+def view_of(text: str) -> tuple[str, int]:
+    """A search view that keeps nothing but the words."""
+    words = text.lower().split()
+    return " ".join(words), len(words)
+
+
+def letters_of(text: str) -> tuple[str, int]:
+    """Another one, with other counts."""
+    return " ".join(text), len(text)
+
+
+def new_document(source: str, text: str, size: int = 5, stamp: int = 0) -> NewDocument:
+    """A document cut every `size` code points; `stamp` changes what is not in its id."""
+    origin = PROVENANCES.get(source, FromText())
+    digest = text_digest(text)
+    name = document_id(source, source_class_of(origin).value, digest)
+    spans = [Span(start, min(start + size, len(text))) for start in range(0, len(text), size)]
+    chunks = tuple(_counted(name, ordinal, span, text) for ordinal, span in enumerate(spans))
+    fingerprint = digest_of((digest, str(size), str(stamp)))
+    record = DocumentRecord(
+        name, source, origin, digest, len(text), len(chunks), "text/plain", f"\x00{stamp}", fingerprint, "2026-01-01T00:00:00Z"
+    )  # fmt: skip
+    return NewDocument(record, chunks)
+
+
+def _counted(name: str, ordinal: int, span: Span, text: str) -> CountedChunk:
+    quoted = text[span.start : span.end]
+    heading = ("A\x00 \"'", "東")[: ordinal % 3]
+    chunk = Chunk(chunk_id(name, span), name, ordinal, span, quoted, Locator(ordinal + 1, span.start + 1, heading))
+    return CountedChunk(chunk, *view_of(quoted))
