@@ -149,6 +149,9 @@ def ingest(
 
     Holds the writer lock throughout. `settled` is what an earlier ingest of this process returned, if any.
     """
+    refused = _refused(ports, request)
+    if refused is not None:
+        return refused
     held = ports.lock.hold(request.wait)
     if isinstance(held, Failure):
         return held
@@ -159,6 +162,28 @@ def ingest(
         run = begun.unwrap()
         with closing(run.reader):
             return run.carry_out(on_event)
+
+
+def _refused(ports: Ports, request: IngestRequest) -> Failure[IngestRefused] | None:
+    """Why a collection that does not exist yet is not to be made: asked before the lock, which makes the index directory."""
+    stored = _stored_settings(ports)
+    if isinstance(stored, Failure):
+        return stored
+    if stored.unwrap() is not None:
+        return None
+    wanted = changed(Settings(), request.change)
+    if isinstance(wanted, Failure):
+        return wanted
+    opened = ports.sources(wanted.unwrap().base or "")
+    if isinstance(opened, Failure):
+        return opened
+    with closing(opened.unwrap()) as reader:
+        skipped = 0
+        for found in reader.walk(WalkRequest(request.paths, request.as_text)):
+            if not isinstance(found, FoundSkipped):
+                return None
+            skipped += 1
+    return Failure(NothingToIngest(request.paths, skipped))
 
 
 def _stored_settings(ports: Ports) -> Result[Settings | None, StorageFailure]:

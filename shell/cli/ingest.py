@@ -22,6 +22,7 @@ from groundkit.collection import Collection
 from groundkit.core.paths import is_url
 from groundkit.core.result import Failure
 from groundkit.core.settings import LANGUAGES
+from groundkit.core.sources import SkipReason
 from groundkit.errors import error_of
 from groundkit.ingest import IngestReport, SourceEvent
 from groundkit.requests import UnsupportedSource
@@ -140,9 +141,10 @@ def summary(report: IngestReport) -> str:
 def _print(report: IngestReport) -> None:
     for failed in report.failed:
         click.echo(f"failed: {one_line(sentence(failed.error))}", err=True)
-    if report.skipped:
+    passed_over = [(reason, count) for reason, count in report.skipped if reason != SkipReason.INDEX_DIRECTORY]
+    if passed_over:
         suffixes = ", ".join(f"{one_line(suffix) or 'no suffix'} {count}" for suffix, count in report.unknown_suffixes)
-        told = ", ".join(f"{reason.replace('_', ' ')} {count}" for reason, count in report.skipped)
+        told = ", ".join(f"{reason.replace('_', ' ')} {count}" for reason, count in passed_over)
         click.echo(f"skipped: {told}{f' ({suffixes})' if suffixes else ''}", err=True)
     if report.held_back:
         click.echo(

@@ -11,17 +11,21 @@ from groundkit.cli.printable import printable
 
 #: Not imported from `groundkit.wording`: a `--help` must not load the use cases.
 WRONG_REQUEST, MACHINE_SAID_NO, OUR_BUG, INTERRUPTED, CLOSED_PIPE = 2, 3, 70, 130, 141
+#: Set by the completion scripts to what they want to know.
+_COMPLETION = "_GK_COMPLETE"
 
 
 def run(command: click.Group, arguments: Sequence[str], environment: Mapping[str, str]) -> int:
     """Carry out a command line; the exit code is the answer."""
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
+    asked = environment.get(_COMPLETION)
+    if asked:
+        from click.shell_completion import shell_complete
+
+        return shell_complete(command, {}, "gk", _COMPLETION, asked)
     try:
         return _carried_out(command, arguments)
-    except BrokenPipeError:
-        _let_go_of_stdout()
-        return CLOSED_PIPE
     except OSError as error:
         if error.errno == errno.EPIPE:
             _let_go_of_stdout()
@@ -31,9 +35,14 @@ def run(command: click.Group, arguments: Sequence[str], environment: Mapping[str
 
 def _carried_out(command: click.Group, arguments: Sequence[str]) -> int:
     try:
-        code = command.main(list(arguments), prog_name="gk", standalone_mode=False)
+        # Not `command.main`, which has answers of its own to an interrupt and to a closed pipe.
+        with command.make_context("gk", list(arguments)) as context:
+            code = command.invoke(context)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
+    except click.exceptions.Exit as done:
+        sys.stdout.flush()
+        return done.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
         return WRONG_REQUEST
@@ -44,8 +53,10 @@ def _carried_out(command: click.Group, arguments: Sequence[str]) -> int:
     except click.ClickException as error:
         return _say(error.format_message(), WRONG_REQUEST)
     except (KeyboardInterrupt, click.Abort):
+        if sys.stderr.isatty():
+            click.echo(err=True)
         return _say("interrupted; what was committed stays", INTERRUPTED)
-    except (BrokenPipeError, OSError):
+    except OSError:
         raise
     except Exception as error:  # noqa: BLE001 - the last seam: whatever it is, it becomes a line and an exit code
         return _failed(error)
