@@ -50,6 +50,9 @@ if TYPE_CHECKING:
     from groundkit.verify import Checked, OpenSources
     from groundkit.wording import AnyFailure
 
+#: Bytes of sources that a search reads at most to verify its hits; the rest of them are `unresolvable`, `budget`.
+VERIFY_BUDGET = 256 * 1024 * 1024
+
 PathLike = str | os.PathLike[str]
 T = TypeVar("T")
 
@@ -188,7 +191,8 @@ class Collection:
     def search(self, query: str, *, limit: int = 10, offset: int = 0, verify: bool = False) -> list[RetrievalResult]:
         """The best `limit` passages after the first `offset`, by (−score, source, start): BM25 over live documents.
 
-        With `verify`, each hit's source is looked at again. A query without a word has no hits.
+        With `verify`, each hit's source is looked at again, as far as `VERIFY_BUDGET` goes. A query without a word has
+        no hits.
         """
         from groundkit.search import SearchRequest, search
 
@@ -196,8 +200,11 @@ class Collection:
         hits = list(self._or_raise(search(self._reader(), self._lexical(), request)))
         if not verify:
             return hits
-        checks = self.verify_each([hit.citation for hit in hits])
-        return [evolve(hit, verification=check.verification) for hit, check in zip(hits, checks, strict=True)]
+        from groundkit.verify import verify_together
+
+        citations = [hit.citation for hit in hits]
+        checks = verify_together(self._opener(), self._limit(), citations, VERIFY_BUDGET)
+        return [evolve(hit, verification=check) for hit, check in zip(hits, checks, strict=True)]
 
     def verify(self, citation: Citation) -> Verification:
         """Look at the cited source again. Never raises."""

@@ -1,6 +1,6 @@
 """Verification: evidence by source class, then one pure verdict. Never raises, whatever the state of the world."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from functools import lru_cache
 
@@ -18,6 +18,7 @@ from groundkit.core.verdicts import (
     NoBase,
     NoSnapshots,
     NoText,
+    OutOfBudget,
     TextFound,
     judge,
 )
@@ -40,15 +41,30 @@ def verify(sources: OpenSources | None, limit: int, citation: Citation) -> Verif
     return checked.verification
 
 
-def verify_all(sources: OpenSources | None, limit: int, citations: Iterable[Citation]) -> Iterator[Checked]:
-    """Each citation with its verification, in order. Neighbours that cite the same source share one reading of it."""
+def verify_all(
+    sources: OpenSources | None, limit: int, citations: Iterable[Citation], budget: int | None = None
+) -> Iterator[Checked]:
+    """Each citation with its verification, in order. Neighbours that cite the same source share one reading of it.
+
+    `budget` is how many bytes of sources to read in all; what comes after that is `unresolvable`, `budget`.
+    """
     with ExitStack() as stack:
-        look = _looker(sources, limit, stack)
+        look = _looker(sources, limit, stack, budget)
         for each in citations:
             yield Checked(each, judge(each, _evidence(each, look)))
 
 
-def _looker(sources: OpenSources | None, limit: int, stack: ExitStack) -> _Look:
+def verify_together(
+    sources: OpenSources | None, limit: int, citations: Sequence[Citation], budget: int
+) -> list[Verification]:
+    """The verifications of a few citations in their order, each source being read once whatever the order is."""
+    by_source = sorted(range(len(citations)), key=lambda at: citations[at].source)
+    checked = verify_all(sources, limit, (citations[at] for at in by_source), budget)
+    found = dict(zip(by_source, (each.verification for each in checked), strict=True))
+    return [found[at] for at in range(len(citations))]
+
+
+def _looker(sources: OpenSources | None, limit: int, stack: ExitStack, budget: int | None = None) -> _Look:
     """How to get at the text of a source; remembers the last one."""
     if sources is None:
         return lambda _: NoBase()
@@ -57,14 +73,24 @@ def _looker(sources: OpenSources | None, limit: int, stack: ExitStack) -> _Look:
         without = NoText(opened.failure())
         return lambda _: without
     reader = stack.enter_context(closing(opened.unwrap()))
-    return lru_cache(maxsize=1)(lambda source: _text_of(reader, source, limit))
+    left = budget
+
+    def look(source: str) -> Evidence:
+        nonlocal left
+        if left is not None and left <= 0:
+            return OutOfBudget(f"{budget} bytes of sources")
+        read = reader.read(source, limit)
+        if isinstance(read, Failure):
+            return NoText(read.failure())
+        if left is not None:
+            left -= len(read.unwrap().data)
+        return _text_of(source, read.unwrap().data)
+
+    return lru_cache(maxsize=1)(look)
 
 
-def _text_of(reader: SourceReader, source: str, limit: int) -> Evidence:
-    read = reader.read(source, limit)
-    if isinstance(read, Failure):
-        return NoText(read.failure())
-    decoded = decode(read.unwrap().data)
+def _text_of(source: str, data: bytes) -> Evidence:
+    decoded = decode(data)
     if isinstance(decoded, Failure):
         return NoText(ReadFailure(source, ReadProblem.NOT_TEXT, decoded.failure().detail))
     return TextFound(decoded.unwrap())
