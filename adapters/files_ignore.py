@@ -7,14 +7,12 @@ import warnings
 from typing import TypeAlias
 
 from attrs import evolve, frozen
-from pathspec.patterns.gitignore import GitIgnorePatternError
-from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 from groundkit.adapters.files_open import LIST, READ, about, descend, failure, read_all, why_not_opened
 from groundkit.core.result import Failure
 from groundkit.core.sources import IGNORE_FILES, Entry, ReadFailure, ReadProblem
 
-_LARGEST = 1024 * 1024
+LARGEST_IGNORE_FILE = 1024 * 1024
 
 
 @frozen
@@ -54,6 +52,10 @@ def ignore_file(directory: str, name: str, data: bytes) -> IgnoreFile:
 
 def _rule(place: str, number: int, line: str) -> _Rule | None:
     # Only a walk that meets an ignore file pays for these.
+
+    # Only a walk that meets an ignore file pays for these.
+    from pathspec.patterns.gitignore import GitIgnorePatternError
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
     try:
         with warnings.catch_warnings():
@@ -137,7 +139,7 @@ def rules_in(directory: int, path: str) -> Rules | ReadFailure:
 def _ignore_bytes(name: str, descriptor: int) -> bytes | ReadFailure:
     if stat.S_ISDIR(os.fstat(descriptor).st_mode):
         return b""
-    result = read_all(name, descriptor, _LARGEST)
+    result = read_all(name, descriptor, LARGEST_IGNORE_FILE)
     if isinstance(result, Failure):
         return evolve(result.failure(), problem=ReadProblem.UNREADABLE, detail=f"{name}: {result.failure().detail}")
     return result.unwrap().data

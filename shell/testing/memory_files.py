@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from attrs import define, field, frozen
 
-from groundkit.adapters.files_ignore import Rules, hiding_rule, ignore_file
+from groundkit.adapters.files_ignore import LARGEST_IGNORE_FILE, Rules, hiding_rule, ignore_file
 from groundkit.core.paths import is_asked_path, is_within_base, parents_of
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.sources import (
@@ -163,7 +163,7 @@ class MemoryFiles:
         rules: Rules = ()
         for name in IGNORE_FILES:
             node = self._node(f"{directory}/{name}" if directory else name)
-            if isinstance(node, bytes):
+            if isinstance(node, bytes) and len(node) <= LARGEST_IGNORE_FILE:
                 rules += (ignore_file(directory, name, node),)
             elif node is not None and not isinstance(node, Folder):
                 return ReadFailure(directory, ReadProblem.UNREADABLE, f"{name} cannot be read")

@@ -301,17 +301,12 @@ class SourceReaderContract:
         "node", [Link("elsewhere"), Special(), b"#" * (1024 * 1024 + 1)], ids=["link", "special", "huge"]
     )
     def test_a_directory_whose_ignore_file_cannot_be_read_is_not_walked(self, node: Special | Link | bytes) -> None:
-        if isinstance(node, bytes) and not self.limits_ignore_files:
-            pytest.skip("this twin reads ignore files of any size")
         told = self.found({"d/.ignore": node, "d/a.md": b"", "e.md": b""})
         failed = told["d"]
         assert isinstance(failed, FoundFailed)
         assert failed.directory
         assert failed.failure.detail.startswith(".ignore")
         assert list(told) == ["d", "e.md"]
-
-    #: The cap on ignore files is a matter of real files.
-    limits_ignore_files = True
 
     def test_an_ignore_file_with_odd_lines_still_counts(self) -> None:
         rules = b"\xef\xbb\xbf*.log.md\r\n\xff\xfe.md\n[z-a].md\n\\\n  \n!\n/\nlast.md"

@@ -117,7 +117,7 @@ def fill_in(base: Path, depth: int, width: int) -> None:
         (base / "top").rmdir()
 
 
-@pytest.mark.parametrize(("depth", "width"), [(120, 60), (2000, 4)])
+@pytest.mark.parametrize(("depth", "width"), [(120, 60), (1100, 4)])
 def test_depth_costs_neither_recursion_nor_descriptors(tmp_path: Path, depth: int, width: int) -> None:
     dig(tmp_path, depth, width)
     code = """

@@ -55,8 +55,6 @@ class TestFiles(SourceReaderContract):
 
 
 class TestMemoryFiles(SourceReaderContract):
-    limits_ignore_files = False
-
     def make(self, tree: Tree) -> AbstractContextManager[SourceReader]:
         return twin(tree)
 
@@ -66,7 +64,7 @@ def walked(reader: SourceReader, request: WalkRequest) -> list[Found]:
 
 
 @given(st.data())
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_files_and_their_twin_find_the_same(data: st.DataObject) -> None:
     tree = data.draw(trees())
     request = WalkRequest(data.draw(asked(tree)), as_text=data.draw(st.booleans()))
@@ -113,7 +111,7 @@ def trees_with_gitignores(draw: st.DrawFn) -> Tree:
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 @given(trees_with_gitignores())
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_gitignore_files_hide_what_git_hides(tree: Tree) -> None:
     with tempfile.TemporaryDirectory() as folder:
         base, elsewhere = Path(folder, "base"), {"HOME": folder, "GIT_CONFIG_NOSYSTEM": "1", "PATH": os.environ["PATH"]}
