@@ -1,0 +1,255 @@
+"""Law 11 and its neighbours: a real collection, driven at random beside a plain model of what it must hold."""
+
+import shutil
+from pathlib import Path
+from tempfile import mkdtemp
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from integration.support import INDEX, answers, contents, law_breaks, opened, put, stored
+
+import groundkit
+from groundkit.core.model import Reason, Verification
+from groundkit.core.settings import Settings
+from groundkit.errors import ConfigurationError
+from groundkit.ingest import IngestReport, NothingToIngest
+from groundkit.testing.strategies import texts
+
+LARGEST = 20_000
+NAMES = ("a.md", "b.txt", "sub/c.md", "sub/d.txt", "sub/é 東.md", "sub.md", "z.markdown", "picture.bin")
+WORDS = ("ferry", "harbour", "tide", "naïve", "東", "borrow", "checker", "Straße")
+QUERIES = (
+    *WORDS,
+    "ferry tide harbour",
+    '"ferry tide"',
+    '"the borrow"',
+    '"東"',
+    "borrow checker",
+    "the",
+    "same passage",
+    "nowhere",
+)
+
+_sentences = st.lists(st.sampled_from((*WORDS, "the", ".", "\n\n", "# ")), max_size=60).map(" ".join)
+good = (_sentences | texts()).map(lambda text: text.replace("\0", "").encode())
+bad = st.sampled_from((b"\xff\xfea", b"ferry \xc3", b"ferry\0tide", b"tide " * 5_000))
+
+
+def readable(data: bytes) -> bool:
+    try:
+        return len(data) <= LARGEST and "\0" not in data.decode()
+    except UnicodeDecodeError:
+        return False
+
+
+def taken(source: str) -> bool:
+    return not source.endswith(".bin")
+
+
+class Machine(RuleBasedStateMachine):
+    @initialize()
+    def begin(self) -> None:
+        self.place = Path(mkdtemp(prefix="gk-model-"))
+        self.base = self.place / "base"
+        self.base.mkdir()
+        self.disk: dict[str, bytes] = {}
+        self.held: dict[str, bytes] = {}
+        self.sizes: dict[str, int] = {}
+        self.failing: set[str] = set()
+        self.size = 120
+        self.exists = False
+        self.collection = opened(self.base)
+
+    # -- the world changes
+
+    @rule(source=st.sampled_from(NAMES), data=good | good | good | bad)
+    def write(self, source: str, data: bytes) -> None:
+        self.disk[source] = data
+        put(self.base, {source: data})
+
+    @precondition(lambda self: self.disk)
+    @rule(data=st.data())
+    def edit(self, data: st.DataObject) -> None:
+        source = data.draw(st.sampled_from(sorted(self.disk)))
+        old = self.disk[source]
+        at = data.draw(st.integers(0, len(old)))
+        gone = data.draw(st.integers(0, 40))
+        self.write(
+            source, old[:at] + data.draw(st.sampled_from((b"", b"tide", b" ferry tide ", b"\xff"))) + old[at + gone :]
+        )
+
+    @precondition(lambda self: self.disk)
+    @rule(data=st.data(), to=st.sampled_from(NAMES))
+    def rename(self, data: st.DataObject, to: str) -> None:
+        source = data.draw(st.sampled_from(sorted(self.disk)))
+        content = self.disk[source]
+        self.delete(source)
+        self.write(to, content)
+
+    @precondition(lambda self: self.disk)
+    @rule(data=st.data())
+    def delete_one(self, data: st.DataObject) -> None:
+        self.delete(data.draw(st.sampled_from(sorted(self.disk))))
+
+    def delete(self, source: str) -> None:
+        del self.disk[source]
+        (self.base / source).unlink()
+
+    @precondition(lambda self: self.disk)
+    @rule(data=st.data())
+    def empty(self, data: st.DataObject) -> None:
+        self.write(data.draw(st.sampled_from(sorted(self.disk))), b"")
+
+    # -- the collection is told
+
+    @rule(size=st.sampled_from((None, None, None, 60, 300)))
+    def ingest_all(self, size: int | None) -> None:
+        self.size = size or self.size
+        found = {source: data for source, data in self.disk.items() if taken(source)}
+        if not found and not self.held:
+            with pytest.raises(ConfigurationError) as refused:
+                self._ingest("", size)
+            assert isinstance(refused.value.failure, NothingToIngest)
+            return
+        report = self._ingest("", size)
+        failing = {source for source, data in found.items() if not readable(data)}
+        assert {each.source for each in report.failed} == failing
+        gone = set(self.held) - set(found)
+        self.failing = failing
+        if found:
+            assert (report.removed, report.held_back) == (len(gone), ())
+            for source in gone:
+                del self.held[source]
+        else:
+            assert (report.removed, report.held_back) == (0, tuple(sorted(gone)))
+        for source in set(found) - failing:
+            self._take(source)
+
+    @rule(source=st.sampled_from(NAMES[:-1]))
+    def ingest_one(self, source: str) -> None:
+        report = self._ingest(source, None)
+        if source in self.disk and readable(self.disk[source]):
+            assert not report.failed
+            self.failing.discard(source)
+            self._take(source)
+        else:
+            assert [each.source for each in report.failed] == [source]
+            self.failing.add(source)
+
+    def _ingest(self, path: str, size: int | None) -> IngestReport:
+        report = self.collection.ingest(path, chunk_size=size or self.size, max_bytes=LARGEST)
+        self.exists = True
+        assert report.pending is None
+        return report
+
+    def _take(self, source: str) -> None:
+        self.held[source], self.sizes[source] = self.disk[source], self.size
+
+    @precondition(lambda self: self.exists)
+    @rule(source=st.sampled_from((*NAMES, "sub")))
+    def remove(self, source: str) -> None:
+        meant = sorted(each for each in self.held if each == source or each.startswith(f"{source}/"))
+        removed = self.collection.remove(source)
+        assert list(removed.removed) == meant
+        assert removed.unknown == (() if meant else (source,))
+        for each in meant:
+            del self.held[each]
+        self.failing -= set(meant)
+
+    @rule()
+    def reopen(self) -> None:
+        self.collection.close()
+        self.collection = groundkit.open(self.base / INDEX) if self.exists else opened(self.base)
+
+    # -- what must hold
+
+    @precondition(lambda self: self.exists)
+    @rule()
+    def every_citation_is_judged_as_the_disk_says(self) -> None:
+        for checked in self.collection.verify_all():
+            citation = checked.citation
+            cited = self.held[citation.source].decode()[citation.span.start : citation.span.end]
+            expected = self._reason(citation.source, citation.span.start, citation.span.end, cited)
+            assert checked.verification.reason is expected, (citation, checked.verification)
+
+    def _reason(self, source: str, start: int, end: int, cited: str) -> Reason:
+        data = self.disk.get(source)
+        if data is None:
+            return Reason.SOURCE_MISSING
+        if len(data) > LARGEST:
+            return Reason.TOO_LARGE
+        if not readable(data):
+            return Reason.NOT_TEXT
+        return Reason.SAME if data.decode()[start:end] == cited else Reason.CHANGED
+
+    @precondition(lambda self: self.exists)
+    @rule(query=st.sampled_from(QUERIES))
+    def hits_quote_what_was_ingested(self, query: str) -> None:
+        for hit in self.collection.search(query, limit=3, verify=True):
+            assert self.held[hit.source].decode()[hit.citation.span.start : hit.citation.span.end] == hit.text
+            assert isinstance(hit.verification, Verification)
+
+    @invariant()
+    def the_texts_last_taken_are_held(self) -> None:
+        if not self.exists:
+            return
+        found = stored(self.base)
+        assert set(found) == set(self.held)
+        for source, chunks in found.items():
+            assert not law_breaks(self.held[source].decode(), chunks, Settings(self.sizes[source]))
+        assert {each.source for each in self.collection.status().failures} == self.failing
+
+    @precondition(lambda self: self.held and set(self.sizes[each] for each in self.held) == {self.size})
+    @rule()
+    def it_equals_a_fresh_collection_of_what_it_holds(self) -> None:
+        place = Path(mkdtemp(dir=self.place))
+        put(place, self.held)
+        with opened(place) as new:
+            new.ingest("", chunk_size=self.size, max_bytes=LARGEST)
+            assert contents(self.base) == contents(place)
+            assert answers(self.collection, QUERIES) == answers(new, QUERIES)
+        shutil.rmtree(place)
+
+    def teardown(self) -> None:
+        if not hasattr(self, "place"):
+            return
+        try:
+            if self.held:
+                self._settle()
+        finally:
+            self.collection.close()
+            shutil.rmtree(self.place)
+
+    def _settle(self) -> None:
+        """Every file readable, everything told: now all of it must be verified, healthy, and as if made afresh."""
+        for source, data in list(self.disk.items()):
+            if taken(source) and not readable(data):
+                self.write(source, b"the tide is out")
+        if not any(map(taken, self.disk)):
+            self.write("a.md", b"the ferry is in")
+        self.ingest_all(None)
+        assert all(checked.verification for checked in self.collection.verify_all())
+        assert self.collection.doctor().healthy
+        self.it_equals_a_fresh_collection_of_what_it_holds()
+
+
+TestMachine = Machine.TestCase
+TestMachine.settings = settings(
+    max_examples=max(15, settings().max_examples // 3),
+    stateful_step_count=20,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+
+
+def test_a_failure_is_forgotten_once_its_file_is_gone(tmp_path: Path) -> None:
+    put(tmp_path, {"a.md": "ferry", "b.md": b"\xff", "sub/c.md": b"\xff"})
+    with opened(tmp_path) as collection:
+        collection.ingest("")
+        (tmp_path / "b.md").unlink()
+        (tmp_path / "sub/c.md").unlink()
+        collection.ingest(["a.md", "sub"])
+        assert [each.source for each in collection.status().failures] == ["b.md"]
+        collection.ingest("")
+        assert collection.status().failures == ()
