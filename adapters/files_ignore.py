@@ -52,8 +52,6 @@ def ignore_file(directory: str, name: str, data: bytes) -> IgnoreFile:
 
 def _rule(place: str, number: int, line: str) -> _Rule | None:
     # Only a walk that meets an ignore file pays for these.
-
-    # Only a walk that meets an ignore file pays for these.
     from pathspec.patterns.gitignore import GitIgnorePatternError
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 

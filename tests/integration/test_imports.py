@@ -1,0 +1,101 @@
+"""What is loaded when, and what the core may lean on."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from commands import environment, write
+
+import groundkit
+
+PACKAGE = Path(groundkit.__file__).parent
+#: Heavy, or of one command or format alone.
+LATE = {"numpy", "httpx", "bs4", "pypdf", "cattrs", "hypothesis", "pytest", "tantivy", "apsw", "rich", "pathspec"}
+#: The standard library's modules that compute and do nothing else.
+PURE = {
+    "bisect", "collections", "contextlib", "dataclasses", "difflib", "enum", "functools", "hashlib", "heapq", "html",
+    "itertools", "math", "operator", "re", "string", "struct", "textwrap", "types", "typing", "unicodedata",
+}  # fmt: skip
+
+
+def loaded_by(*command: str, cwd: Path) -> set[str]:
+    """The top-level packages and our own modules that a process imports, by Python's own account."""
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", *command], cwd=cwd, env=environment(), capture_output=True, check=False
+    )
+    names = re.findall(rb"^import time:[^|]+\|[^|]+\|\s*(\S+)$", done.stderr, re.MULTILINE)
+    assert names, done.stderr
+    return {name.decode() for name in names}
+
+
+def packages(modules: set[str]) -> set[str]:
+    return {name.partition(".")[0] for name in modules}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("-c", "import groundkit"), ("-m", "groundkit", "--help"), ("-m", "groundkit", "--version")],
+    ids=["import", "help", "version"],
+)
+def test_what_everybody_pays_for_is_light(tmp_path: Path, command: tuple[str, ...]) -> None:
+    assert not packages(loaded_by(*command, cwd=tmp_path)) & LATE
+
+
+def test_a_core_module_brings_no_adapter_and_no_command_line(tmp_path: Path) -> None:
+    loaded = packages(loaded_by("-c", "import groundkit.core.spans", cwd=tmp_path))
+    assert not loaded & {"apsw", "tantivy", "click", "numpy"}
+
+
+def test_a_search_loads_neither_ingest_nor_doctor_nor_words_for_failures(tmp_path: Path) -> None:
+    write(tmp_path, a_md="needle")
+    subprocess.run(
+        [sys.executable, "-m", "groundkit", "ingest", "."],
+        cwd=tmp_path, env=environment(), check=True, capture_output=True,
+    )  # fmt: skip
+    loaded = loaded_by("-m", "groundkit", "search", "needle", cwd=tmp_path)
+    assert "groundkit.search" in loaded
+    unwanted = {
+        "ingest",
+        "doctor",
+        "drop",
+        "writing",
+        "wording",
+        "wire",
+        "core.chunking",
+        "core.markdown",
+        "core.planning",
+    }
+    assert not loaded & {f"groundkit.{name}" for name in unwanted}
+    assert not packages(loaded) & (LATE - {"apsw", "tantivy"})
+
+
+def modules_of(layer: str) -> list[Path]:
+    return sorted((PACKAGE / layer).rglob("*.py"))
+
+
+def imported_by(module: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(module.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module.name} imports by dots"
+            found.add(node.module or "")
+    return found
+
+
+@pytest.mark.parametrize("module", modules_of("core"), ids=lambda path: os.path.basename(path))
+def test_the_core_leans_on_pure_modules_attrs_and_returns_alone(module: Path) -> None:
+    for name in imported_by(module):
+        own = name.startswith("groundkit.core.") or name == "groundkit.core"
+        assert own or name.partition(".")[0] in PURE | {"attrs", "returns"}, f"{module.name} imports {name}"
+
+
+@pytest.mark.parametrize("module", modules_of("adapters"), ids=lambda path: os.path.basename(path))
+def test_adapters_lean_on_the_core_and_not_on_the_shell(module: Path) -> None:
+    ours = {name for name in imported_by(module) if name.partition(".")[0] == "groundkit"}
+    assert all(name.startswith(("groundkit.core", "groundkit.adapters")) for name in ours)
