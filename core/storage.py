@@ -292,6 +292,12 @@ class Finish:
 Recovery: TypeAlias = Rebuild | Replay | Finish
 
 
+def _told_by_outbox(state: StoreState) -> bool:
+    """Whether the outbox leads from `current` to `tip`: over one write, and not over a recount, which makes new rows."""
+    one_write = state.tip.mark.generation == state.current.mark.generation + 1
+    return one_write and state.tip.analyzer == state.current.analyzer
+
+
 def recovery_for(state: StoreState, held: Mark | None, analyzer: str) -> Recovery:
     """What has to happen before anything is written, from what the index says it holds (None: missing or unreadable)."""
     if state.tip.analyzer != analyzer:
@@ -301,5 +307,5 @@ def recovery_for(state: StoreState, held: Mark | None, analyzer: str) -> Recover
     if held == state.tip.mark:
         return Finish()
     if held == state.current.mark:
-        return Replay()
+        return Replay() if _told_by_outbox(state) else Rebuild("every chunk was counted anew since")
     return Rebuild("the lexical index holds another generation than the store")

@@ -46,7 +46,8 @@ class Writer:
     def __init__(self, documents: DocumentStore, lexical: LexicalIndex, settled: StoreState | None = None) -> None:
         self._documents = documents
         self._lexical = lexical
-        self._settled = settled
+        self._left = settled
+        self._settled: StoreState | None = None
 
     @property
     def settled(self) -> StoreState | None:
@@ -58,7 +59,7 @@ class Writer:
 
         With `rebuild` (a reason), anew in any case.
         """
-        self._settled, left = None, self._settled
+        left, self._left, self._settled = self._left, None, None
         seen = self._state()
         if isinstance(seen, Failure):
             return seen
@@ -66,7 +67,7 @@ class Writer:
         if left == state and rebuild is None:
             self._settled = state
             return Success(state)
-        if state.tip.analyzer != self._lexical.analyzer and state.build:
+        if state.tip.analyzer != self._lexical.analyzer:
             return self._reanalyze(state)
         return self._settle(state, rebuild)
 
@@ -121,12 +122,18 @@ class Writer:
         return Success(None)
 
     def _reanalyze(self, state: StoreState) -> Result[StoreState, WriteFailure]:
-        """Rows counted by another analyzer: finish what was begun, then count and index everything anew."""
-        if state.tip.mark != state.current.mark:
-            rebuilt = self._rebuild(state)
-            if isinstance(rebuilt, Failure):
-                return rebuilt
-            state = rebuilt.unwrap()
+        """Rows counted by another analyzer: count and index everything anew.
+
+        An unfinished write that the old index already holds is declared first, so that the old index stays that of
+        `current` and serves until the new one is. One that it does not hold needs no postings of the old kind any more.
+        """
+        held = self._held(state.build)
+        if isinstance(held, Failure):
+            return held
+        if state.tip.mark != state.current.mark and held.unwrap() == state.tip.mark:
+            declared = self._documents.declare(state.build)
+            if isinstance(declared, Failure):
+                return declared
         recounted = self._documents.recount(self._lexical.analyzer, search_view)
         if isinstance(recounted, Failure):
             return recounted
