@@ -6,6 +6,7 @@ A use case is imported by the method that carries it out, so a search does not p
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -28,7 +29,7 @@ from groundkit.core.paths import is_url
 from groundkit.core.ports import LexicalIndex, Ports, SourceReader, StoreView
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import Settings, SettingsChange
-from groundkit.core.sources import Explanation, Found, ReadFailure, ReadProblem, WalkRequest
+from groundkit.core.sources import Explanation, Found, ReadFailure, ReadProblem, WalkRequest, is_utf8
 from groundkit.core.storage import (
     AllRecords,
     ChunksByPrefix,
@@ -37,6 +38,7 @@ from groundkit.core.storage import (
     SourceFailure,
     StorageFailure,
     StorageProblem,
+    StoredChunk,
     StoreState,
 )
 from groundkit.errors import GroundkitError, RetrievalError, error_of
@@ -56,6 +58,7 @@ VERIFY_BUDGET = 256 * 1024 * 1024
 PathLike = str | os.PathLike[str]
 T = TypeVar("T")
 
+_ID_START = re.compile(r"[0-9a-f]{1,32}")
 _ABSENT = (StorageProblem.MISSING, StorageProblem.DROPPED)
 
 
@@ -247,8 +250,10 @@ class Collection:
 
         with self._view() as view:
             generation = _finished(view)
-            stored = self._or_raise(view.chunks(ChunksByPrefix(chunk_id, 3), generation.mark.generation))
-            if not stored or not chunk_id:
+            stored: tuple[StoredChunk, ...] = ()
+            if _ID_START.fullmatch(chunk_id):
+                stored = self._or_raise(view.chunks(ChunksByPrefix(chunk_id, 3), generation.mark.generation))
+            if not stored:
                 return FetchedChunk(chunk_id, None, None, judge_absence(UnknownChunk(chunk_id)))
             if len(stored) > 1:
                 self._raise(AmbiguousChunk(chunk_id, tuple(each.chunk.id for each in stored)))
@@ -257,6 +262,9 @@ class Collection:
 
     def get_document_records(self, source: str | None = None) -> list[DocumentRecord]:
         """The stored documents by source, or the one of this source."""
+        if source is not None and not is_utf8(source):
+            self._known()
+            return []
         with self._view() as view:
             wanted = AllRecords() if source is None else RecordOfSource(source)
             return list(self._or_raise(view.records(wanted, _finished(view).mark.generation)))

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from groundkit import config
-from groundkit.cli.printable import one_line
+from groundkit.cli.printable import json_text, one_line
 from groundkit.collection import Collection
 from groundkit.compose import ports_for
 from groundkit.core.model import Verdict, Verification
@@ -97,6 +97,15 @@ def collection_at(directory: Path, collection: str, base: Path | None) -> Collec
 
 def use_color(wish: str, stream: Any = None) -> bool:
     """`--color`, then NO_COLOR, then FORCE_COLOR, then whether it is a terminal."""
+    decided = _wanted(wish, stream)
+    context = click.get_current_context(silent=True)
+    if context is not None:
+        # Else click takes them out again where it sees no terminal.
+        context.color = decided
+    return decided
+
+
+def _wanted(wish: str, stream: Any) -> bool:
     if wish != "auto":
         return wish == "always"
     if os.environ.get("NO_COLOR"):
@@ -129,14 +138,14 @@ def print_json(data: dict[str, Any]) -> None:
     """One JSON document with its schema number, as UTF-8; keys in the order given."""
     from groundkit.wire import SCHEMA
 
-    click.echo(json.dumps({"schema": SCHEMA, **data}, ensure_ascii=False, indent=2))
+    click.echo(json_text(json.dumps({"schema": SCHEMA, **data}, ensure_ascii=False, indent=2)))
 
 
 def print_json_line(data: dict[str, Any]) -> None:
     """The same on one line."""
     from groundkit.wire import SCHEMA
 
-    click.echo(json.dumps({"schema": SCHEMA, **data}, ensure_ascii=False, separators=(",", ":")))
+    click.echo(json_text(json.dumps({"schema": SCHEMA, **data}, ensure_ascii=False, separators=(",", ":"))))
 
 
 def print_table(rows: Sequence[tuple[str, ...]], head: tuple[str, ...], right: tuple[int, ...] = ()) -> None:

@@ -21,8 +21,24 @@ def one_line(text: str) -> str:
     return printable(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
+def json_text(text: str) -> str:
+    """A JSON document with every unsafe character as JSON escapes it, which changes no value in it; line breaks stay."""
+    if _PLAIN.match(text):
+        return text
+    return "".join(character if character == "\n" or _safe(character) else _escaped(character) for character in text)
+
+
+def _safe(character: str) -> bool:
+    return unicodedata.category(character) not in _UNSAFE
+
+
+def _escaped(character: str) -> str:
+    units = character.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+
+
 def _shown(character: str) -> str:
-    if character in "\n\t" or unicodedata.category(character) not in _UNSAFE:
+    if character in "\n\t" or _safe(character):
         return character
     code = ord(character)
     if code < 0x100:

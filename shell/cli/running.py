@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import click
 
-from groundkit.cli.printable import printable
+from groundkit.cli.printable import one_line, printable
 
 #: Not imported from `groundkit.wording`: a `--help` must not load the use cases.
 WRONG_REQUEST, MACHINE_SAID_NO, OUR_BUG, INTERRUPTED, CLOSED_PIPE = 2, 3, 70, 130, 141
@@ -67,7 +67,7 @@ def _failed(error: Exception) -> int:
     from groundkit.wording import exit_code_of
 
     if isinstance(error, GroundkitError):
-        return _say(str(error), exit_code_of(error.failure))
+        return _say(one_line(str(error)), exit_code_of(error.failure))
     import traceback
 
     traceback.print_exception(error, file=sys.stderr)

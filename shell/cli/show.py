@@ -35,7 +35,7 @@ def show_command(chunk: str, index_dir: str | None, collection: str, form: str, 
     on = use_color(color)
     citation = fetched.citation
     if fetched.chunk is None or citation is None:
-        click.echo(f"gk: {printable(fetched.verification.detail)}", err=True)
+        click.echo(f"gk: {one_line(fetched.verification.detail)}", err=True)
         return 1
     locator = fetched.chunk.locator
     click.echo(
