@@ -7,6 +7,7 @@ from tempfile import mkdtemp
 
 import apsw
 import pytest
+from attrs import evolve
 
 from groundkit.adapters.sqlite_file import APPLICATION_ID, VERSION
 from groundkit.adapters.sqlite_store import SqliteStore
@@ -53,10 +54,10 @@ def raw(place: Path, statement: str) -> list[tuple[object, ...]]:
         connection.close()
 
 
-def stored(place: Path, texts: dict[str, str]) -> SqliteStore:
+def stored(place: Path, texts: dict[str, str], size: int = 5) -> SqliteStore:
     store = SqliteStore(place, "c")
     store.create(Settings(), "words/1").unwrap()
-    store.stage(Write(tuple(new_document(source, text) for source, text in texts.items()))).unwrap()
+    store.stage(Write(tuple(new_document(source, text, size) for source, text in texts.items()))).unwrap()
     store.declare(1).unwrap()
     return store
 
@@ -154,9 +155,20 @@ def test_a_file_put_in_the_place_of_another_is_noticed(tmp_path: Path) -> None:
     assert set(looked(store)) == {"other.md"}
 
 
+def test_a_declared_generation_leaves_no_rows_of_earlier_ones(tmp_path: Path) -> None:
+    store = stored(tmp_path, {"B.md": "one two", "C.md": "three"})
+    rebound = evolve(new_document("C.md", "three").record, title="new")
+    store.stage(Write((new_document("B.md", "four"),), rebound=(rebound,))).unwrap()
+    tables = ("documents", "chunks", "generations", "outbox")
+    assert [raw(tmp_path, f"SELECT count(*) FROM {table}") for table in tables] == [[(4,)], [(4,)], [(2,)], [(2,)]]
+    store.declare(2).unwrap()
+    assert [raw(tmp_path, f"SELECT count(*) FROM {table}") for table in tables] == [[(2,)], [(2,)], [(1,)], [(0,)]]
+
+
 def test_what_was_removed_is_in_no_file_any_more(tmp_path: Path) -> None:
     secret = "Zanzibar-4711"
-    store = stored(tmp_path, {"B.md": secret * 300, "C.md": "other " * 300})
+    store = stored(tmp_path, {"B.md": secret * 300, "C.md": "other " * 300}, size=1300)
+    assert secret.encode() in b"".join(each.read_bytes() for each in tmp_path.glob("*-wal"))
     store.stage(Write(removed=("B.md",))).unwrap()
     store.declare(2).unwrap()
     store.close()
