@@ -87,6 +87,7 @@ class TantivyIndex:
         self._terms = _Terms(self._tokenizer)
         self._identity = f"{ANALYZER_RECIPE} stemmer/{language} {_ENGINE}"
         self._readers: dict[int, _Reader] = {}
+        self._sound: set[str] = set()
 
     @property
     def analyzer(self) -> str:
@@ -110,7 +111,7 @@ class TantivyIndex:
         return _attempt(lambda: _live(self._snapshot(build)))
 
     def check(self, build: int) -> Result[tuple[str, ...], LexicalFailure]:
-        return _attempt(lambda: tuple(_findings(self._existing(build))))
+        return _attempt(lambda: self._check(build))
 
     def discard(self, keep: int | None) -> Result[None, LexicalFailure]:
         return _attempt(lambda: self._discard(keep))
@@ -129,13 +130,31 @@ class TantivyIndex:
         index.register_tokenizer(_TOKENIZER, self._tokenizer)
         return index
 
+    def _demand_sound(self, path: Path, names: set[str]) -> None:
+        """What the engine would die of is not shown to it. A file is read once: files of segments never change."""
+        unread = names - self._sound
+        for finding in _findings(path, sorted(unread)):
+            raise _Damaged(finding)
+        self._sound |= unread
+
+    def _check(self, build: int) -> tuple[str, ...]:
+        path = self._existing(build)
+        findings = tuple(_findings(path, sorted(_named(path))))
+        if not findings:
+            # Refuses a schema that is not this one.
+            Index(_schema(), path=str(path), reuse=True)
+        return findings
+
     def _snapshot(self, build: int) -> "tuple[Index, tantivy.Searcher]":
         """What was last committed. A directory that was replaced by another one is noticed."""
-        status = os.stat(self._existing(build))
+        path = self._existing(build)
+        status = os.stat(path)
         home = (status.st_dev, status.st_ino)
+        # A damaged term dictionary can make the engine ask for so much memory that the process ends; each is small.
+        self._demand_sound(path, {name for name in _named(path) if name.endswith(".term")})
         reader = self._readers.get(build)
         if reader is None or reader.home != home:
-            reader = _Reader(self._opened(self._directory / str(build)), home)
+            reader = _Reader(self._opened(path), home)
             reader.index.config_reader("manual")
             self._readers[build] = reader
         reader.index.reload()
@@ -159,6 +178,8 @@ class TantivyIndex:
     def _apply(self, build: int, mark: Mark | None, documents: Sequence[LexicalDocument]) -> None:
         path = self._existing(build)
         _sweep(path)
+        # A merge that panics over a damaged file ends the process, and the next writer's too.
+        self._demand_sound(path, _named(path))
         # Opened afresh: an index that was open while another process committed overwrites the list of managed files.
         writer = self._opened(path).writer(_heap(documents), 1)
         # First, or a delete file left by a kill makes every later commit that reaches its name fail.
@@ -174,6 +195,7 @@ class TantivyIndex:
             writer.add_document(Document(doc=_MARK_ID, mark=f"{mark.generation}:{mark.token}"))
         writer.commit()
         writer.wait_merging_threads()
+        self._sound = _named(path)
         _make_private(path)
 
     def _discard(self, keep: int | None) -> None:
@@ -277,8 +299,8 @@ def _mark(schema: tantivy.Schema, searcher: tantivy.Searcher) -> Mark:
     found = searcher.search(_document(schema, _MARK_ID), 1, count=True)
     if _count(found) != 1:
         raise _Damaged("the index names no generation")
-    number, _, token = str(searcher.doc(found.hits[0][1])["mark"][0]).partition(":")
-    if not number.isdecimal():
+    number, _, token = str(searcher.doc(found.hits[0][1]).get_first("mark")).partition(":")
+    if not (number.isascii() and number.isdecimal()):
         raise _Damaged("the index names no generation")
     return Mark(int(number), token)
 
@@ -351,9 +373,9 @@ def _sweep(path: Path) -> None:
                 os.unlink(path / name)
 
 
-def _findings(path: Path) -> Iterator[str]:
+def _findings(path: Path, names: Iterable[str]) -> Iterator[str]:
     """Files that are missing or whose checksum, which tantivy writes and never reads, does not fit."""
-    for name in sorted(_named(path)):
+    for name in names:
         try:
             fits = _checksum_fits((path / name).read_bytes())
         except FileNotFoundError:

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from attrs import define, field, frozen
 
-from groundkit.adapters.files_ignore import LARGEST_IGNORE_FILE, Rules, hiding_rule, ignore_file
+from groundkit.adapters.files.ignore import LARGEST_IGNORE_FILE, Rules, hiding_rule, ignore_file
 from groundkit.core.paths import is_asked_path, is_within_base, parents_of
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.sources import (

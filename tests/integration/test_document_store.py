@@ -9,7 +9,7 @@ import apsw
 import pytest
 from attrs import evolve
 
-from groundkit.adapters.sqlite_file import APPLICATION_ID, VERSION
+from groundkit.adapters.sqlite_store.file import APPLICATION_ID, VERSION
 from groundkit.adapters.sqlite_store import SqliteStore
 from groundkit.core.ports import DocumentStore
 from groundkit.core.result import Failure

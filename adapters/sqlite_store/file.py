@@ -12,7 +12,7 @@ from typing import TypeVar
 import apsw
 from attrs import frozen
 
-from groundkit.adapters.sqlite_schema import DamagedRow
+from groundkit.adapters.sqlite_store.schema import DamagedRow
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.storage import StorageFailure, StorageProblem
 

@@ -11,8 +11,8 @@ from collections.abc import Generator, Iterator
 from contextlib import closing
 from pathlib import Path
 
-from groundkit.adapters.files_ignore import Rules, hiding_rule, rules_in
-from groundkit.adapters.files_open import (
+from groundkit.adapters.files.ignore import Rules, hiding_rule, rules_in
+from groundkit.adapters.files.open import (
     LIST,
     PASS,
     READ,
@@ -25,7 +25,7 @@ from groundkit.adapters.files_open import (
     target_of,
     why_not_opened,
 )
-from groundkit.adapters.files_walk import Enter, Index, Walk, met, outermost
+from groundkit.adapters.files.walk import Enter, Index, Walk, met, outermost
 from groundkit.core.paths import is_asked_path, is_within_base, parents_of
 from groundkit.core.result import Failure, Result
 from groundkit.core.sources import (

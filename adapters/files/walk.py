@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 from attrs import define, field, frozen
 
-from groundkit.adapters.files_ignore import Rules, hiding_rule, rules_of
-from groundkit.adapters.files_open import LIST, about, descend, failure, listed_name, target_of
+from groundkit.adapters.files.ignore import Rules, hiding_rule, rules_of
+from groundkit.adapters.files.open import LIST, about, descend, failure, listed_name, target_of
 from groundkit.core.paths import parents_of
 from groundkit.core.sources import Entry, EntryKind, Found, FoundFailed, ReadFailure, is_utf8, judge, source_of
 

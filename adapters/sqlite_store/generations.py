@@ -6,8 +6,8 @@ from operator import itemgetter
 
 import apsw
 
-from groundkit.adapters.sqlite_file import Refused
-from groundkit.adapters.sqlite_schema import (
+from groundkit.adapters.sqlite_store.file import Refused
+from groundkit.adapters.sqlite_store.schema import (
     EVERYTHING,
     INSERT_CHUNK,
     INSERT_DOCUMENT,

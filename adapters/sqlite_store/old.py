@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import apsw
 
-from groundkit.adapters.sqlite_file import Refused, answered, has_published_tables, identity_of, judge, open_any
+from groundkit.adapters.sqlite_store.file import Refused, answered, has_published_tables, identity_of, judge, open_any
 from groundkit.core.model import Span
 from groundkit.core.result import Result
 from groundkit.core.storage import OldChunk, OldSource, OldStore, StorageFailure, StorageProblem

@@ -8,8 +8,8 @@ from typing import TypeVar, assert_never
 
 import apsw
 
-from groundkit.adapters import sqlite_generations as generations
-from groundkit.adapters.sqlite_file import (
+from groundkit.adapters.sqlite_store import generations
+from groundkit.adapters.sqlite_store.file import (
     APPLICATION_ID,
     VERSION,
     Connections,
@@ -20,7 +20,7 @@ from groundkit.adapters.sqlite_file import (
     set_up,
     transaction,
 )
-from groundkit.adapters.sqlite_schema import (
+from groundkit.adapters.sqlite_store.schema import (
     CHUNKS_BY_PREFIX,
     CHUNKS_BY_ROW,
     CHUNKS_OF_DOCUMENT,

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from attrs import evolve, frozen
 
-from groundkit.adapters.files_open import LIST, READ, about, descend, failure, read_all, why_not_opened
+from groundkit.adapters.files.open import LIST, READ, about, descend, failure, read_all, why_not_opened
 from groundkit.core.result import Failure
 from groundkit.core.sources import IGNORE_FILES, Entry, ReadFailure, ReadProblem
 

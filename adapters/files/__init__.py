@@ -1,0 +1,5 @@
+"""The files below a base directory."""
+
+from groundkit.adapters.files.reader import Files
+
+__all__ = ["Files"]
