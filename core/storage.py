@@ -75,7 +75,7 @@ class Write:
     """One generation's work.
 
     `documents` replace what their source had, chunks and all; `rebound` replace the record and keep the chunks;
-    `removed` are sources. With `analyzer` given, every live chunk is counted anew under it.
+    `removed` are sources; `settings` are what the collection is to remember from here on.
     """
 
     documents: tuple[NewDocument, ...] = ()
