@@ -167,6 +167,8 @@ class TantivyIndex:
     def _start(self, build: int) -> None:
         self._readers.pop(build, None)
         path = self._directory / str(build)
+        if not self._directory.is_dir():
+            self._directory.unlink(missing_ok=True)
         _remove(path)
         self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.mkdir(mode=0o700)
@@ -436,6 +438,9 @@ _ERRNO = {
     errno.EACCES: LexicalProblem.DENIED,
     errno.EPERM: LexicalProblem.DENIED,
     errno.EROFS: LexicalProblem.DENIED,
+    # Something else stands where a file or a directory of the index has to be.
+    errno.EISDIR: LexicalProblem.DAMAGED,
+    errno.ENOTDIR: LexicalProblem.DAMAGED,
 }
 
 

@@ -149,6 +149,7 @@ def status_command(index_dir: str | None, collection: str, form: str) -> int:
     settings = status.settings
     facts = (
         ("collection", status.collection),
+        ("index", one_line(str(found.index_directory))),
         ("base", one_line(str(base)) if base else "none yet"),
         ("documents", str(status.documents)),
         ("chunks", f"{status.chunks} ({status.tokens} tokens)"),

@@ -54,7 +54,10 @@ def drop_command(collection: str, index_dir: str | None, yes: bool, wait: float)
     with opened(index_dir, collection) as found:
         documents = found.status().documents
         if not yes and sys.stdin.isatty():
-            click.confirm(f"Drop {collection} with {documents} documents?", abort=True, err=True)
+            sure = click.confirm(f"Drop {collection} with {documents} documents?", err=True)
+            if not sure:
+                click.echo("nothing dropped", err=True)
+                return 1
         found.drop(wait=wait)
     click.echo(f"dropped {collection}")
     return 0

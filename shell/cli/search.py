@@ -103,6 +103,8 @@ def _print(hits: list[RetrievalResult], query: str, offset: int, full: bool, col
         where = style(place(hit.source, hit.locator.line, hit.locator.column), color, bold=True)
         score = style(f"{hit.score:.3f}", color, dim=True)
         click.echo(f"{offset + n}. {where}  {badge(hit.verification, color)}  {score}")
+        if hit.verification is not None and not hit.verification:
+            click.echo(f"   {one_line(hit.verification.detail)}")
         if hit.locator.heading_path:
             click.echo(f"   {style(' › '.join(map(one_line, hit.locator.heading_path)), color, fg='cyan')}")
         shown = hit.text if full else excerpt(hit.text, words)

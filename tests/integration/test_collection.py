@@ -7,6 +7,7 @@ import threading
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from attrs import evolve
@@ -74,7 +75,7 @@ def test_every_public_name_is_there() -> None:
         assert getattr(groundkit, name) is not None
     assert set(groundkit.__all__) <= set(dir(groundkit))
     with pytest.raises(AttributeError):
-        _ = groundkit.nothing_of_the_kind  # type: ignore[attr-defined]
+        _ = groundkit.nothing_of_the_kind
 
 
 def descriptors() -> set[str]:
@@ -345,7 +346,7 @@ def test_verification_without_a_given_base_is_total_too(docs: Path, tmp_path: Pa
     assert groundkit.verify_citation(cited, base=None).reason is Reason.NO_BASE
 
 
-HOSTILE = {
+HOSTILE: dict[str, dict[str, Any]] = {
     "negative start": {"span": Span(-5, 3)},
     "negative span": {"span": Span(-5, -1)},
     "backwards": {"span": Span(9, 2)},

@@ -127,9 +127,10 @@ def test_colours_where_they_are_wanted_and_nothing_else(evil: Path) -> None:
     assert raw(gk(evil, "search", "needle", "--color", "never", FORCE_COLOR="1")) == []
 
 
-def on_a_terminal(folder: Path, *arguments: str, **more: str) -> tuple[int, str]:
+def on_a_terminal(folder: Path, *arguments: str, answer: str = "", **more: str) -> tuple[int, str]:
     """What a process writes when all its streams are one terminal."""
     ours, theirs = pty.openpty()
+    os.write(ours, answer.encode())
     try:
         started = subprocess.Popen(
             [sys.executable, "-m", "groundkit", *arguments],
@@ -159,6 +160,16 @@ def test_a_terminal_gets_colours_and_a_progress_bar(evil: Path, tmp_path: Path) 
     code, seen = on_a_terminal(tmp_path, "ingest", ".")
     assert (code, "━" in seen, "added 40" in seen) == (0, True, True)
     assert "\x1b" not in on_a_terminal(evil, "search", "needle", NO_COLOR="1")[1]
+
+
+def test_a_drop_is_asked_about_on_a_terminal(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("needle")
+    assert gk(tmp_path, "ingest", ".").code == 0
+    code, seen = on_a_terminal(tmp_path, "drop", "default", answer="n\n")
+    assert (code, "1 documents?" in seen, "nothing dropped" in seen) == (1, True, True)
+    assert gk(tmp_path, "list").code == 0
+    assert on_a_terminal(tmp_path, "drop", "default", answer="y\n")[0] == 0
+    assert gk(tmp_path, "list").code == 1
 
 
 def test_odd_file_names_are_ingested_or_skipped_with_a_reason(tmp_path: Path) -> None:
