@@ -26,9 +26,9 @@ from groundkit.core.model import (
     Verification,
 )
 from groundkit.core.paths import is_url
-from groundkit.core.ports import LexicalIndex, Ports, SourceReader, StoreView
+from groundkit.core.ports import Ports, SourceReader, StoreView
 from groundkit.core.result import Failure, Result, Success
-from groundkit.core.settings import Settings, SettingsChange
+from groundkit.core.settings import LANGUAGES, Settings, SettingsChange
 from groundkit.core.sources import Explanation, Found, ReadFailure, ReadProblem, WalkRequest, is_utf8
 from groundkit.core.storage import (
     AllRecords,
@@ -49,11 +49,15 @@ if TYPE_CHECKING:
     from groundkit.drop import Removed
     from groundkit.ingest import IngestReport, SourceEvent
     from groundkit.reading import Reader
+    from groundkit.search import SearchRefused, SearchRequest
     from groundkit.verify import Checked, OpenSources
     from groundkit.wording import AnyFailure
 
 #: Bytes of sources that a search reads at most to verify its hits; the rest of them are `unresolvable`, `budget`.
 VERIFY_BUDGET = 256 * 1024 * 1024
+
+#: Changes of the stemming language that one search follows.
+LANGUAGE_CHANGES = 3
 
 PathLike = str | os.PathLike[str]
 T = TypeVar("T")
@@ -197,10 +201,9 @@ class Collection:
         With `verify`, each hit's source is looked at again, as far as `VERIFY_BUDGET` goes. A query without a word has
         no hits.
         """
-        from groundkit.search import SearchRequest, search
+        from groundkit.search import SearchRequest
 
-        request = SearchRequest(query, max(0, limit), max(0, offset))
-        hits = list(self._or_raise(search(self._reader(), self._lexical(), request)))
+        hits = list(self._or_raise(self._searched(SearchRequest(query, max(0, limit), max(0, offset)))))
         if not verify:
             return hits
         from groundkit.verify import verify_together
@@ -323,8 +326,21 @@ class Collection:
             return Failure(NoBaseGiven())
         return self._ports.sources(config.relative_base(base, self._index_directory))
 
-    def _lexical(self) -> LexicalIndex:
-        return self._ports.lexical(self._known().language)
+    def _searched(self, request: SearchRequest) -> Result[tuple[RetrievalResult, ...], SearchRefused]:
+        """Under the language that the index is of. While that is being changed, the settings may name another one."""
+        from groundkit.reading import AnalyzerChanged
+        from groundkit.search import search
+
+        language = self._known().language
+        answered = search(self._reader(language), self._ports.lexical(language), request)
+        for _ in range(LANGUAGE_CHANGES):
+            failure = answered.failure() if isinstance(answered, Failure) else None
+            if not isinstance(failure, AnalyzerChanged):
+                break
+            analyzers = ((each, self._ports.lexical(each).analyzer) for each in LANGUAGES)
+            language = next((each for each, analyzer in analyzers if analyzer == failure.recorded), language)
+            answered = search(self._reader(language), self._ports.lexical(language), request)
+        return answered
 
     def _opener(self) -> OpenSources | None:
         """How verification gets at the sources; a store that cannot be read is a source that cannot be looked at."""
@@ -359,10 +375,9 @@ class Collection:
     def _view(self) -> closing[StoreView]:
         return closing(self._or_raise(self._ports.documents.view()))
 
-    def _reader(self) -> Reader:
+    def _reader(self, language: str) -> Reader:
         from groundkit.reading import Reader
 
-        language = self._known().language
         if language not in self._readers:
             self._readers[language] = Reader(self._ports.documents, self._ports.lexical(language))
         return self._readers[language]

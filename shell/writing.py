@@ -64,11 +64,11 @@ class Writer:
         if isinstance(seen, Failure):
             return seen
         state = seen.unwrap()
+        if state.tip.analyzer != self._lexical.analyzer:
+            return self._reanalyze(state)
         if left == state and rebuild is None:
             self._settled = state
             return Success(state)
-        if state.tip.analyzer != self._lexical.analyzer:
-            return self._reanalyze(state)
         return self._settle(state, rebuild)
 
     def write(self, write: Write) -> Result[Written, WriteFailure]:
