@@ -501,3 +501,12 @@ def test_a_rebuild_in_pages_is_the_same_as_one_in_a_single_page(disk: Disk) -> N
     before = evolve(state_of(disk), build=2)
     Writer(Answering(documents, everything=one_at_a_time), disk.lexical()).recover(rebuild="a test").unwrap()  # type: ignore[arg-type]
     assert (disagreements(disk), state_of(disk)) == ([], before)
+
+
+def test_a_settled_state_is_not_settled_for_another_analyzer(disk: Disk) -> None:
+    english = writer_of(disk)
+    english.recover().unwrap()
+    german = Writer(disk.documents(), disk.lexical("german"), english.settled)
+    german.write(write(w="ferries")).unwrap()
+    assert state_of(disk).current.analyzer == disk.lexical("german").analyzer
+    assert (disagreements(disk, "german"), state_of(disk).build) == ([], 2)
