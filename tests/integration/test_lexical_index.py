@@ -288,6 +288,23 @@ def test_a_damaged_index_answers_or_fails_and_can_be_started_again(damage: str, 
     assert index.live(1).unwrap() == {1: name_of(1)}
 
 
+@pytest.mark.parametrize("part", _PARTS)
+def test_nothing_is_added_to_a_damaged_build(part: str, sound: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "c.lexical"
+    shutil.copytree(sound, copy)
+    _flip_body(_a_file(copy / "1", part))
+    refused = TantivyIndex(copy, "english").apply(1, Mark(3, "t"), [LexicalDocument(name_of(1), ())])
+    assert refused.failure().problem is LexicalProblem.DAMAGED
+
+
+def test_a_damaged_dictionary_is_never_opened(sound: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "c.lexical"
+    shutil.copytree(sound, copy)
+    _flip_body(_a_file(copy / "1", "term"))
+    index = TantivyIndex(copy, "english")
+    assert [index.searcher(1).failure().problem, index.live(1).failure().problem] == [LexicalProblem.DAMAGED] * 2
+
+
 def test_every_single_flip_in_a_segment_file_is_found(sound: Path, tmp_path: Path) -> None:
     copy = tmp_path / "c.lexical"
     shutil.copytree(sound, copy)
