@@ -86,6 +86,8 @@ class Containers:
     def _matched(self, line: str) -> tuple[int, int, bool]:
         """How many containers the line continues, the column behind their markers, and whether the rest is blank."""
         at = 0
+        if line.isspace() and line.strip(" \n") == "":
+            return self._depth_of_blank(0), at, True
         for depth, width in enumerate(self.stack):
             first = _spaces_end(line, at)
             if line[first] == "\n":
@@ -102,9 +104,7 @@ class Containers:
 
     def _depth_of_blank(self, depth: int) -> int:
         """A blank rest of a line continues items, but no quote."""
-        while depth < len(self.stack) and self.stack[depth] != _QUOTE:
-            depth += 1
-        return depth
+        return self.stack.index(_QUOTE, depth) if _QUOTE in self.stack[depth:] else len(self.stack)
 
     def _blank(self, depth: int, pos: int) -> None:
         if self.fresh and depth == len(self.stack):

@@ -81,6 +81,10 @@ def test_neighbours_that_are_two_characters_may_be_parted(pair: str) -> None:
     assert Boundaries(pair).may_cut(1)
 
 
+def test_not_even_force_parts_a_line_break() -> None:
+    assert Boundaries("a" + "\u200d" * 98 + "\r\nb").cut(0, 50, 100) == 99
+
+
 def test_the_rules_name_their_unicode_version() -> None:
     assert BOUNDARY_RULES.endswith(f"unicode/{unidata_version}")
 

@@ -97,13 +97,17 @@ def test_a_chunk_outgrows_its_size_only_by_white_space_or_one_character(
 
 
 @given(hostile_texts() | plain_texts(), all_settings())
-def test_a_blank_chunk_stands_only_where_white_space_outgrew_the_limit(text: str, settings: Settings) -> None:
+def test_a_blank_chunk_stands_only_where_the_white_space_does_not_fit_into_the_chunk_before(
+    text: str, settings: Settings
+) -> None:
+    worded = None
     for span in spans_of(text, PLAIN, settings):
-        if text[span.start : span.end].isspace() and span.length < len(text):
-            begin = len(text[: span.start].rstrip())
+        if not text[span.start : span.end].isspace():
+            worded = span
+        elif span.length < len(text):
             end = len(text) - len(text[span.start :].lstrip())
-            room = settings.hard_limit - settings.chunk_size if begin > 0 else settings.chunk_size - 1
-            assert end - begin > room or not Boundaries(text).may_cut(end)
+            fits = end - worded.start <= settings.hard_limit if worded else end < settings.chunk_size
+            assert not fits or not Boundaries(text).may_cut(end)
 
 
 @given(markdown_texts(), st.integers(16, 120), st.integers(0, 100))
@@ -221,6 +225,27 @@ class TestLevels:
 
     def test_white_space_between_lines_joins_the_chunk_before(self) -> None:
         assert pieces("x" * 18 + "\n" * 30 + "y", 20) == ["x" * 18 + "\n" * 30, "y"]
+
+
+class TestWholeCharacters:
+    """A mark stays with what stands before it, also where that is white space."""
+
+    def test_at_the_start_of_a_word(self) -> None:
+        assert pieces("alpha beta gam \u0301delta epsilon", 20) == ["alpha beta gam \u0301delt", "a epsilon"]
+
+    def test_at_the_start_of_a_paragraph(self) -> None:
+        assert pieces("alpha beta gam\n\n\u0301delta epsilon", 20) == ["alpha beta gam\n\n\u0301del", "ta epsilon"]
+
+    def test_behind_white_space_at_a_cut(self) -> None:
+        assert pieces("x" * 20 + "   \u0301y", 20) == ["x" * 20, "   \u0301y"]
+
+
+class TestHardLimit:
+    def test_white_space_is_taken_along_up_to_the_limit(self) -> None:
+        assert [len(each) for each in pieces("x" * 20 + " " * 100 + "y", 20)] == [80, 40, 1]
+
+    def test_a_character_is_kept_whole_up_to_the_limit(self) -> None:
+        assert [len(each) for each in pieces("a" + "\u0301" * 200, 20)] == [80, 80, 41]
 
 
 class TestOverlap:
