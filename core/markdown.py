@@ -171,9 +171,10 @@ class _Reader:
         if underline:
             content = self._behind_definitions(start, pos)
             if content < pos:
-                self.breaks.pop()
+                if content == start:
+                    self.breaks.pop()
                 level = 1 if underline[1][0] == "=" else 2
-                return self._heading(level, self.view[content:pos], start, underline.end())
+                return self._heading(level, self.view[content:pos], content, underline.end())
         elif self.view[at] in "|:-" and (delimiter := TABLE_DELIMITER.match(self.view, at)):
             header = max(start, self.view.rfind("\n", start, pos - 1) + 1)
             if cells(self.view[header:pos]) == cells(delimiter[0]):
@@ -182,10 +183,8 @@ class _Reader:
 
     def _behind_definitions(self, start: int, pos: int) -> int:
         """Where a paragraph's text begins: link reference definitions at its start are none."""
-        while self.view[start] == "[" and (definition := DEFINITION.match(self.view, start, pos)):
+        while start < pos and (definition := DEFINITION.match(self.view, start, pos)):
             start = definition.end()
-            if start == pos:
-                break
         return start
 
     def _table(self, start: int, header: int, pos: int) -> int:

@@ -17,7 +17,7 @@ BLANK_LINES = re.compile(r"(?:[ \t]*\n)+")
 INDENTED_CODE = re.compile(r"(?:(?: {4}| {0,3}\t).*\n|[ \t]*\n)+")  # 4.4
 #: One link reference definition on one line (4.7); those over several lines are taken for text.
 DEFINITION = re.compile(
-    r""" {0,3}\[(?:[^\[\]\\]|\\.)+\]:[ \t]*[^ \t\n]+(?:[ \t]+(?:"[^"]*"|'[^']*'|\([^()]*\)))?[ \t]*\n"""
+    r"""[ \t]*\[(?:[^\[\]\\]|\\.)+\]:[ \t]*[^ \t\n]+(?:[ \t]+(?:"[^"]*"|'[^']*'|\([^()]*\)))?[ \t]*\n"""
 )
 
 _RAW = "script|pre|style|textarea"

@@ -185,6 +185,7 @@ HEADINGS = {
     "<STYLE\n# in\n</style>": [],
     "[a]: /b\n===": [],
     "[a]: /b\ntext\n===": ["text"],
+    "[a]: /b\n  [c]: /d\n===": [],
     "a | b\n--- | ---\n# out": ["out"],
     "\\# no": [],
 }
@@ -193,6 +194,10 @@ HEADINGS = {
 @pytest.mark.parametrize("text", HEADINGS)
 def test_a_heading_is_real_exactly_where_commonmark_says_so(text: str) -> None:
     assert [each[-1] for each in paths(text) if each] == HEADINGS[text]
+
+
+def test_a_heading_below_definitions_begins_behind_them() -> None:
+    assert [each.start for each in parse("[a]: /b\ntext\n===").sections] == [0, 8]
 
 
 def test_a_path_holds_the_headings_above() -> None:
