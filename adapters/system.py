@@ -4,7 +4,6 @@ import errno
 import fcntl
 import os
 import re
-import socket
 import stat
 import sys
 import time
@@ -146,7 +145,7 @@ def _held(descriptor: int) -> Iterator[None]:
 
 
 def _own_line() -> bytes:
-    line = f"process {os.getpid()} on {socket.gethostname()} since {SystemClock().now()}"
+    line = f"process {os.getpid()} on {os.uname().nodename} since {SystemClock().now()}"
     return line.encode("utf-8", "replace")[: _HOLDER_BYTES - 1] + b"\n"
 
 

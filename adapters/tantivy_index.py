@@ -8,7 +8,6 @@ import fcntl
 import json
 import os
 import re
-import shutil
 import struct
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -411,6 +410,9 @@ def _sync_directory(path: Path) -> None:
 
 
 def _remove(path: Path) -> None:
+    # Only a writer pays for this.
+    import shutil
+
     try:
         shutil.rmtree(path)
     except NotADirectoryError:

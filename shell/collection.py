@@ -42,13 +42,13 @@ from groundkit.core.storage import (
     StoreState,
 )
 from groundkit.errors import GroundkitError, RetrievalError, error_of
-from groundkit.requests import AmbiguousChunk, NoBaseGiven, UnsupportedSource
 
 if TYPE_CHECKING:
     from groundkit.doctor import Diagnosis
     from groundkit.drop import Removed
     from groundkit.ingest import IngestReport, SourceEvent
     from groundkit.reading import Reader
+    from groundkit.requests import NoBaseGiven
     from groundkit.search import SearchRefused, SearchRequest
     from groundkit.verify import Checked, OpenSources
     from groundkit.wording import AnyFailure
@@ -259,6 +259,8 @@ class Collection:
             if not stored:
                 return FetchedChunk(chunk_id, None, None, judge_absence(UnknownChunk(chunk_id)))
             if len(stored) > 1:
+                from groundkit.requests import AmbiguousChunk
+
                 self._raise(AmbiguousChunk(chunk_id, tuple(each.chunk.id for each in stored)))
             citation = self._or_raise(cite(view, generation, stored[0]))
         return FetchedChunk(stored[0].chunk.id, stored[0].chunk, citation, self.verify(citation))
@@ -315,6 +317,8 @@ class Collection:
         """Paths as sources below the base. Relative ones start there."""
         for each in paths:
             if is_url(os.fspath(each)):
+                from groundkit.requests import UnsupportedSource
+
                 self._raise(UnsupportedSource(config.host_of(os.fspath(each)), "web pages are not ingested yet"))
         base = self.base or self._index_directory.parent
         absolute = tuple(Path(os.path.normpath(base / each)) for each in paths)
@@ -323,6 +327,8 @@ class Collection:
     def _open_sources(self) -> Result[SourceReader, ReadFailure | NoBaseGiven]:
         base = self.base
         if base is None:
+            from groundkit.requests import NoBaseGiven
+
             return Failure(NoBaseGiven())
         return self._ports.sources(config.relative_base(base, self._index_directory))
 

@@ -77,7 +77,7 @@ _STORAGE = {
     StorageProblem.DAMAGED: "{artefact} is damaged ({detail}); `gk doctor` says more",
     StorageProblem.FULL: "the disk is full ({detail}); what was committed stays",
     StorageProblem.BUSY: "{artefact} is in use by another process: {detail}",
-    StorageProblem.DENIED: "{artefact} cannot be opened: {detail}",
+    StorageProblem.DENIED: "{artefact} cannot be opened ({detail}); its directory has to be writable, even for a search",
     StorageProblem.FAILED: "{artefact}: {detail}",
 }
 
@@ -86,7 +86,7 @@ _LEXICAL = {
     LexicalProblem.DAMAGED: "the lexical index is damaged ({detail}); `gk doctor --repair` makes it again from the store",
     LexicalProblem.FULL: "the disk is full ({detail}); what was committed stays",
     LexicalProblem.BUSY: "the lexical index is in use by another process",
-    LexicalProblem.DENIED: "the lexical index cannot be opened: {detail}",
+    LexicalProblem.DENIED: "the lexical index cannot be opened ({detail}); it has to be writable, even for a search",
     LexicalProblem.FAILED: "the lexical index: {detail}",
 }
 

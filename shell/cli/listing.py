@@ -46,6 +46,8 @@ def list_command(index_dir: str | None, form: str) -> int:
         )
     else:
         click.echo("no collections", err=True)
+    if any(status is None for _, status, _ in rows):
+        return 3
     return 0 if rows else 1
 
 

@@ -90,10 +90,21 @@ def test_every_damaged_file_is_found_and_mended(whole: Path, tmp_path: Path, dam
         shutil.rmtree(folder)
 
 
+def _emptied(path: Path) -> None:
+    for each in path.rglob("*"):
+        if each.is_file():
+            each.unlink()
+
+
+def _is_a_file(path: Path) -> None:
+    shutil.rmtree(path)
+    path.touch()
+
+
 WHOLE_DIRECTORY: dict[str, Callable[[Path], object]] = {
-    "emptied": lambda path: [each.unlink() for each in path.rglob("*") if each.is_file()],
+    "emptied": _emptied,
     "gone": shutil.rmtree,
-    "a file": lambda path: (shutil.rmtree(path), path.touch()),
+    "a file": _is_a_file,
 }
 
 
@@ -136,3 +147,14 @@ def test_a_damaged_store_is_said_and_not_mended_in_silence(whole: Path, tmp_path
         assert "default.sqlite3" in ran.err
         assert "Traceback" not in ran.err
     assert gk(folder, "doctor").code in (1, 3)
+
+
+def test_a_list_names_a_store_that_cannot_be_read_beside_the_others(whole: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(whole, folder)
+    (folder / ".groundkit" / "other.sqlite3").write_bytes(b"not a database at all" * 100)
+    ran = gk(folder, "list")
+    assert ran.code == 3
+    assert [line.split()[0] for line in ran.out.splitlines()] == ["collection", "default", "other"]
+    told = json.loads(gk(folder, "list", "--format", "json").out)["collections"]
+    assert [set(each) for each in told] == [{"collection", "documents", "chunks", "base"}, {"collection", "error"}]
