@@ -64,7 +64,10 @@ def audit_document(
             _document(source, f"{len(stored)} chunks are stored, {record.chunks} recorded, or their order is broken")
         )
     for each in stored:
-        if chunk_id(record.document_id, each.chunk.span) != each.chunk.id:
+        span = each.chunk.span
+        if text is not None and text[span.start : span.end] != each.chunk.text:
+            found.append(_document(source, f"the chunk {each.chunk.id} differs from its neighbours where they overlap"))
+        if chunk_id(record.document_id, span) != each.chunk.id:
             found.append(_document(source, f"the chunk id {each.chunk.id} does not follow from its document and span"))
         if count(each.chunk.text) != each.tokens:
             found.append(_document(source, f"the chunk {each.chunk.id} is counted with {each.tokens} tokens"))
