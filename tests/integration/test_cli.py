@@ -8,6 +8,7 @@ import socket
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,10 @@ def test_an_emptied_directory_does_not_wipe_the_collection_unless_told_to(folder
         (("search", "--limit", "1", "borrow"), 0),
         (("search", "borrow", "--limit", "1"), 0),
         (("search", "--", "-borrow"), 0),
+        (("search", 'borrow"'), 0),
+        (("search", "nosuchfield:borrow AND ("), 0),
+        (("search", "*"), 1),
+        (("search", "--", "--"), 1),
         (("search", "zeppelin"), 1),
         (("search", "borrow", "--offset", "10"), 1),
         (("show", "zzzz"), 1),
@@ -303,18 +308,18 @@ def _socket(path: Path) -> None:
         bound.bind(str(path))
 
 
-BAD_SOURCES = {
-    "not UTF-8": (lambda p: _raw(p, b"fine so far\n\xff\xfe"), ("not_text", "12")),
-    "NUL": (lambda p: _raw(p, b"a\0b"), ("not_text", "1")),
-    "too large": (lambda p: _raw(p, b"x" * 5000), ("too_large", "5000")),
-    "FIFO": (os.mkfifo, ("not_regular", "not a regular file")),
-    "socket": (_socket, ("not_regular", "not a regular file")),
+BAD_SOURCES: dict[str, tuple[Callable[[Path], None], str, str]] = {
+    "not UTF-8": (lambda p: _raw(p, b"fine so far\n\xff\xfe"), "not_text", "12"),
+    "NUL": (lambda p: _raw(p, b"a\0b"), "not_text", "1"),
+    "too large": (lambda p: _raw(p, b"x" * 5000), "too_large", "5000"),
+    "FIFO": (os.mkfifo, "not_regular", "not a regular file"),
+    "socket": (_socket, "not_regular", "not a regular file"),
 }
 
 
 @pytest.mark.parametrize("kind", BAD_SOURCES)
 def test_a_bad_source_fails_alone_and_keeps_its_last_good_version(folder: Path, kind: str) -> None:
-    spoil, (reason, told) = BAD_SOURCES[kind]
+    spoil, reason, told = BAD_SOURCES[kind]
     (folder / "notes.txt").unlink()
     spoil(folder / "notes.txt")
     write(folder, new_md="A fresh page on zeppelins.")

@@ -1,6 +1,7 @@
 """The public face, as an embedder writes it."""
 
 import gc
+import json
 import os
 import shutil
 import threading
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+from shared import shared
 
 import groundkit
 from groundkit import Citation, FromExtractor, FromSnapshot, Reason, Span, Verdict, Verification
@@ -171,6 +173,32 @@ def test_a_query_without_a_word_has_no_hits(docs: Path, tmp_path: Path, query: s
     with groundkit.open(tmp_path / "idx", base=docs) as kb:
         kb.ingest(["notes"])
         assert kb.search(query) == []
+
+
+def test_no_query_of_the_collected_ones_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("The fish of these days: 36 vanity titles, foo and bar. C is a letter.\n")
+    collected = json.loads((shared("cases/12-query-special-characters") / "queries.json").read_text("utf-8"))
+    # More words than a query may have is an answer of its own.
+    queries = [query for query in collected if len(set(query.split())) <= 1024]
+    assert len(collected) - len(queries) <= 1
+    with groundkit.open(tmp_path / "idx", base=tmp_path / "docs") as kb:
+        kb.ingest([""])
+        found = {query: len(kb.search(query)) for query in queries}
+    for query in (
+        "fish days:",
+        '36" vanity',
+        "title:",
+        "foo(bar",
+        "fo\u200bo foo~",
+        "foo AND",
+        "a\0b foo",
+        "-foo",
+        "nosuchfield:foo",
+    ):
+        assert found.get(query, 1) == 1, query
+    for query in ("", " ", "\t\n", ":", ")(", "*", "?", "\0", "\u200b"):
+        assert found.get(query, 0) == 0, query
 
 
 def test_pages_are_slices_of_one_order(docs: Path, tmp_path: Path) -> None:
