@@ -2,7 +2,7 @@
 
 Folded: NFKC, case folding, NFKC again. Tokens: each Han, Hiragana, Katakana and Hangul character by itself; in Thai, Lao,
 Khmer and Myanmar each letter with its marks, since these write no blanks between words; otherwise runs of letters,
-digits, marks and `_`.
+digits, marks and `_`, without the `_` at their ends: `snake_case` is one token, and Markdown's `_emphasis_` is the word.
 """
 
 import re
@@ -30,6 +30,9 @@ _PLAIN_SIGNS = "\u00a0§©«»–—‘’“”•…→"
 _MORE_THAN_SIGNS = re.compile(rf"[^\x00-\x7f{_PLAIN_SIGNS}]")
 
 _ASCII = "".join(chr(code).lower() if chr(code).isalnum() or code == 0x5F else " " for code in range(128))
+
+#: What a run of letters does not begin or end with. Each run of `_` is looked at once.
+_EDGES = re.compile(r"(?<![^ ])_++|(?<!_)_++(?![^ ])")
 
 #: A hostile text may hold every code point there is; so many are remembered.
 _REMEMBERED = 1 << 16
@@ -64,6 +67,8 @@ _SEPARATED = _Separated()
 def search_view(text: str) -> tuple[str, int]:
     """The tokens of a text, separated by blanks, and how many they are. No token holds white space."""
     view = _view(text)
+    if "_" in view:
+        view = _EDGES.sub(" ", view)
     tokens = view.split()
     if _may_hold_a_long_token(view):
         tokens = [piece for token in tokens for piece in _pieces(token)]

@@ -30,6 +30,17 @@ def test_a_token_is_letters_digits_marks_and_underscores(text: str) -> None:
         assert sign in " _" or unicodedata.category(sign)[0] in "LNM"
 
 
+@given(st.text(st.sampled_from("aé_東 .")))
+def test_a_token_neither_begins_nor_ends_with_an_underscore_and_keeps_those_inside(text: str) -> None:
+    expected = [run.strip("_") for run in text.replace("東", " 東 ").replace(".", " ").split()]
+    assert search_view(text)[0].split() == [run for run in expected if run]
+
+
+def test_a_long_run_of_underscores_costs_no_more_than_its_length() -> None:
+    assert search_view(f"a{'_' * 900}b")[1] == 1
+    assert search_view("x" + "_" * 2_000_000 + " y")[0].split() == ["x", "y"]
+
+
 @given(st.one_of(ascii_text, english))
 def test_the_short_way_gives_the_tokens_of_the_long_way(text: str) -> None:
     assert _view(text).split() == _general_view(text).split()
