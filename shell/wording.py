@@ -93,7 +93,7 @@ _LEXICAL = {
 
 _QUERY = {
     QueryProblem.TOO_LONG: "{} characters",
-    QueryProblem.TOO_MANY_TERMS: "{} different words",
+    QueryProblem.TOO_MANY_TERMS: "{} words",
     QueryProblem.TOO_MANY_PHRASES: "{} phrases",
 }
 
