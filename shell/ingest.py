@@ -229,9 +229,14 @@ def _prepare(
     settled: StoreState | None,
 ) -> Result["_Run", IngestRefused]:
     found = tuple(reader.walk(WalkRequest(request.paths, request.as_text)))
+    known = Success({}) if before is None else _known(ports, request.paths, found)
+    if isinstance(known, Failure):
+        return known
+    records = known.unwrap()
+    to_do = any(isinstance(each, FoundFile | FoundFailed) for each in found)
+    if not to_do and not any(in_scope(request.paths, source) for source in records):
+        return Failure(NothingToIngest(request.paths, len(found)))
     if before is None:
-        if not any(isinstance(each, FoundFile | FoundFailed) for each in found):
-            return Failure(NothingToIngest(request.paths, len(found)))
         created = ports.documents.create(settings, ports.lexical(settings.language).analyzer)
         if isinstance(created, Failure):
             return created
@@ -243,12 +248,6 @@ def _prepare(
         noted = writer.write(Write(settings=settings))
         if isinstance(noted, Failure):
             return noted
-    known = _known(ports, request.paths, found)
-    if isinstance(known, Failure):
-        return known
-    records = known.unwrap()
-    if not records and not any(isinstance(each, FoundFile | FoundFailed) for each in found):
-        return Failure(NothingToIngest(request.paths, len(found)))
     return Success(_Run(ports, request, settings, reader, writer, found, records))
 
 
