@@ -44,8 +44,8 @@ def readable(data: bytes) -> bool:
         return False
 
 
-def taken(source: str) -> bool:
-    return not source.endswith(".bin")
+def taken(source: str, as_text: bool = False) -> bool:
+    return as_text or not source.endswith(".bin")
 
 
 class Machine(RuleBasedStateMachine):
@@ -56,9 +56,9 @@ class Machine(RuleBasedStateMachine):
         self.base.mkdir()
         self.disk: dict[str, bytes] = {}
         self.held: dict[str, bytes] = {}
-        self.sizes: dict[str, int] = {}
+        self.ways: dict[str, tuple[int, bool]] = {}
         self.failing: set[str] = set()
-        self.size = 120
+        self.size, self.language = 120, "english"
         self.exists = False
         self.collection = opened(self.base)
 
@@ -104,16 +104,20 @@ class Machine(RuleBasedStateMachine):
 
     # -- the collection is told
 
-    @rule(size=st.sampled_from((None, None, None, 60, 300)))
-    def ingest_all(self, size: int | None) -> None:
-        self.size = size or self.size
-        found = {source: data for source, data in self.disk.items() if taken(source)}
+    @rule(
+        size=st.sampled_from((None, None, None, 60, 300)),
+        language=st.sampled_from((None, None, None, "english", "german", "none")),
+        as_text=st.sampled_from((False, False, False, True)),
+    )
+    def ingest_all(self, size: int | None, language: str | None, as_text: bool) -> None:
+        found = {source: data for source, data in self.disk.items() if taken(source, as_text)}
+        self.size, self.language = size or self.size, language or self.language
         if not found and not self.held:
             with pytest.raises(ConfigurationError) as refused:
-                self._ingest("", size)
+                self._ingest("", as_text)
             assert isinstance(refused.value.failure, NothingToIngest)
             return
-        report = self._ingest("", size)
+        report = self._ingest("", as_text)
         failing = {source for source, data in found.items() if not readable(data)}
         assert {each.source for each in report.failed} == failing
         gone = set(self.held) - set(found)
@@ -125,27 +129,29 @@ class Machine(RuleBasedStateMachine):
         else:
             assert (report.removed, report.held_back) == (0, tuple(sorted(gone)))
         for source in set(found) - failing:
-            self._take(source)
+            self._take(source, as_text)
 
-    @rule(source=st.sampled_from(NAMES[:-1]))
-    def ingest_one(self, source: str) -> None:
-        report = self._ingest(source, None)
+    @rule(source=st.sampled_from(NAMES[:-1]), as_text=st.sampled_from((False, False, True)))
+    def ingest_one(self, source: str, as_text: bool) -> None:
+        report = self._ingest(source, as_text)
         if source in self.disk and readable(self.disk[source]):
             assert not report.failed
             self.failing.discard(source)
-            self._take(source)
+            self._take(source, as_text)
         else:
             assert [each.source for each in report.failed] == [source]
             self.failing.add(source)
 
-    def _ingest(self, path: str, size: int | None) -> IngestReport:
-        report = self.collection.ingest(path, chunk_size=size or self.size, max_bytes=LARGEST)
+    def _ingest(self, path: str, as_text: bool) -> IngestReport:
+        report = self.collection.ingest(
+            path, chunk_size=self.size, max_bytes=LARGEST, language=self.language, as_text=as_text
+        )
         self.exists = True
         assert report.pending is None
         return report
 
-    def _take(self, source: str) -> None:
-        self.held[source], self.sizes[source] = self.disk[source], self.size
+    def _take(self, source: str, as_text: bool) -> None:
+        self.held[source], self.ways[source] = self.disk[source], (self.size, as_text)
 
     @precondition(lambda self: self.exists)
     @rule(source=st.sampled_from((*NAMES, "sub")))
@@ -198,16 +204,22 @@ class Machine(RuleBasedStateMachine):
         found = stored(self.base)
         assert set(found) == set(self.held)
         for source, chunks in found.items():
-            assert not law_breaks(self.held[source].decode(), chunks, Settings(self.sizes[source]))
+            assert not law_breaks(self.held[source].decode(), chunks, Settings(self.ways[source][0]))
         assert {each.source for each in self.collection.status().failures} == self.failing
 
-    @precondition(lambda self: self.held and set(self.sizes[each] for each in self.held) == {self.size})
+    def _way(self) -> tuple[int, bool] | None:
+        """How all of it was ingested, if all was in the same way and would be again."""
+        ways = {self.ways[each] for each in self.held}
+        return ways.pop() if len(ways) == 1 and {size for size, _ in ways} == {self.size} else None
+
+    @precondition(lambda self: self._way() is not None)
     @rule()
     def it_equals_a_fresh_collection_of_what_it_holds(self) -> None:
-        place = Path(mkdtemp(dir=self.place))
+        place, way = Path(mkdtemp(dir=self.place)), self._way()
+        assert way is not None
         put(place, self.held)
         with opened(place) as new:
-            new.ingest("", chunk_size=self.size, max_bytes=LARGEST)
+            new.ingest("", chunk_size=way[0], max_bytes=LARGEST, language=self.language, as_text=way[1])
             assert contents(self.base) == contents(place)
             assert answers(self.collection, QUERIES) == answers(new, QUERIES)
         shutil.rmtree(place)
@@ -229,7 +241,7 @@ class Machine(RuleBasedStateMachine):
                 self.write(source, b"the tide is out")
         if not any(map(taken, self.disk)):
             self.write("a.md", b"the ferry is in")
-        self.ingest_all(None)
+        self.ingest_all(None, None, False)
         assert all(checked.verification for checked in self.collection.verify_all())
         assert self.collection.doctor().healthy
         self.it_equals_a_fresh_collection_of_what_it_holds()
@@ -253,3 +265,16 @@ def test_a_failure_is_forgotten_once_its_file_is_gone(tmp_path: Path) -> None:
         assert [each.source for each in collection.status().failures] == ["b.md"]
         collection.ingest("")
         assert collection.status().failures == ()
+
+
+def test_a_refused_ingest_leaves_the_settings_as_they_were(tmp_path: Path) -> None:
+    put(tmp_path, {"a.md": "ferries", "b/picture.bin": ""})
+    with opened(tmp_path) as collection:
+        collection.ingest("a.md")
+        before = collection.status()
+        with pytest.raises(ConfigurationError):
+            collection.ingest("b", chunk_size=77, language="german")
+        assert collection.status() == before
+        with pytest.raises(ConfigurationError):
+            collection.ingest("a.md", chunk_size=1, language="german")
+        assert collection.status() == before
