@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from commands import gk
 from hypothesis import settings
-from integration.support import INDEX, Answers, answers, contents, fresh, opened, put, python
+from integration.support import INDEX, Answers, answers, contents, fresh, hits, opened, put, python
 
 from groundkit.adapters.system import FileLock
 from groundkit.core.ports import LockBusy
@@ -60,6 +60,15 @@ with groundkit.open(sys.argv[1], base=sys.argv[2]) as collection:
             seen[json.dumps([query, answers(collection, [query], 50)[query]])] = None
             count += 1
 print(json.dumps([count, [json.loads(each) for each in seen]]))
+"""
+
+
+#: Goes to and fro between two stemming languages: every chunk is counted anew, every posting made anew.
+_CHANGE_LANGUAGE = """
+import sys, groundkit
+with groundkit.open(sys.argv[1], base=sys.argv[2]) as collection:
+    for turn in range(int(sys.argv[3])):
+        assert collection.ingest("", language=("german", "english")[turn % 2]).complete
 """
 
 
@@ -111,8 +120,8 @@ def test_readers_beside_a_writer_see_one_state_or_the_other(tmp_path: Path) -> N
         assert reader.returncode == 0, errors
         count, seen = json.loads(said)
         assert count > TURNS
-        for query, hits in seen:
-            given = [tuple(hit) for hit in hits]
+        for query, listed in seen:
+            given = [tuple(hit) for hit in listed]
             assert given in (allowed[0][query], allowed[1][query]), query
     with opened(base) as collection:
         assert collection.doctor().healthy
@@ -226,6 +235,28 @@ def test_a_reader_across_a_drop_and_a_new_beginning_never_serves_the_old_rows(tm
         _, errors = process.communicate()
         assert process.returncode == 0, errors
         assert [hit.text for hit in collection.search("ferry")] == [f"ferry {turns}"]
+
+
+def test_readers_beside_a_change_of_language_see_one_language_or_the_other(tmp_path: Path) -> None:
+    files = {f"{at}.md": f"ferries running {at} harbours tide" for at in range(30)}
+    queries = ("ferry", "ferries harbour", '"ferries running"')
+    allowed = []
+    for language in ("english", "german"):
+        with fresh(tmp_path / language, files, language=language) as collection:
+            allowed.append(answers(collection, queries, 50))
+    assert allowed[0]["ferry"] != allowed[1]["ferry"]
+    base = tmp_path / "base"
+    with (
+        fresh(base, files) as collection,
+        ended(python(_CHANGE_LANGUAGE, base / INDEX, base, 100 if NIGHTLY else 6)) as process,
+    ):
+        while process.poll() is None:
+            for query in queries:
+                assert hits(collection, query, 50) in (allowed[0][query], allowed[1][query])
+        _, errors = process.communicate()
+        assert process.returncode == 0, errors
+        assert answers(collection, queries, 50) == allowed[0]
+        assert collection.doctor().healthy
 
 
 def test_threads_share_a_collection(tmp_path: Path) -> None:

@@ -54,6 +54,14 @@ with groundkit.open(sys.argv[1], base=sys.argv[2]) as collection:
         collection.remove(folder)
         print(folder, flush=True)
 """
+_CHANGE_LANGUAGE = """
+import sys
+import groundkit
+with groundkit.open(sys.argv[1], base=sys.argv[2]) as collection:
+    for language in ("german", "english", "german"):
+        collection.ingest("", language=language)
+        print(language, flush=True)
+"""
 _DROP = """
 import sys
 import groundkit
@@ -240,7 +248,7 @@ def test_an_ingest_over_an_older_state_killed_twice(
 
 def test_a_removal_killed_at_any_moment(tmp_path: Path, launcher: Launcher, oracle: Oracle, prepared: Path) -> None:
     length = launcher.run(_REMOVE, copied(prepared, tmp_path / "timed", old()) / INDEX, tmp_path / "timed").seconds
-    for number, moment in enumerate(moments("remove", 6, length)):
+    for number, moment in enumerate(moments("remove", 10, length)):
         base = copied(prepared, tmp_path / str(number), old())
         told = acknowledged(launcher.run(_REMOVE, base / INDEX, base, after=moment))
         found = shows_a_committed_state(base, oracle, old())
@@ -252,7 +260,7 @@ def test_a_removal_killed_at_any_moment(tmp_path: Path, launcher: Launcher, orac
 
 def test_a_drop_killed_at_any_moment(tmp_path: Path, launcher: Launcher, oracle: Oracle, prepared: Path) -> None:
     length = launcher.run(_DROP, copied(prepared, tmp_path / "timed", old()) / INDEX, tmp_path / "timed").seconds
-    for number, moment in enumerate(moments("drop", 6, length)):
+    for number, moment in enumerate(moments("drop", 10, length)):
         base = copied(prepared, tmp_path / str(number), new())
         told = acknowledged(launcher.run(_DROP, base / INDEX, base, after=moment))
         try:
@@ -263,6 +271,26 @@ def test_a_drop_killed_at_any_moment(tmp_path: Path, launcher: Launcher, oracle:
             assert not told
             assert found == old()
         ends_like_a_fresh_one(base, new(), oracle)
+
+
+def test_a_change_of_language_killed_at_any_moment(tmp_path: Path, launcher: Launcher, prepared: Path) -> None:
+    length = launcher.run(
+        _CHANGE_LANGUAGE, copied(prepared, tmp_path / "timed", old()) / INDEX, tmp_path / "timed"
+    ).seconds
+    allowed = []
+    for language in ("german", "english"):
+        with fresh(tmp_path / language, old(), language=language) as collection:
+            allowed.append((contents(tmp_path / language), answers(collection, QUERIES, limit=50)))
+    for number, moment in enumerate(moments("language", 6, length)):
+        base = copied(prepared, tmp_path / str(number), old())
+        told = acknowledged(launcher.run(_CHANGE_LANGUAGE, base / INDEX, base, after=moment))
+        assert seen(base)[1] in [each[1] for each in allowed]
+        with opened(base) as collection:
+            collection.ingest("")
+            language = collection.status().settings.language
+            assert collection.doctor().healthy
+        assert language in ("english", "german", "english", "german")[len(told) : len(told) + 2]
+        assert seen(base) == allowed[("german", "english").index(language)]
 
 
 def test_an_interrupted_ingest_says_so_in_one_line_and_keeps_what_was_committed(
