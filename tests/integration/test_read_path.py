@@ -259,6 +259,18 @@ def test_a_rebuild_takes_the_reader_over_to_the_new_build(disk: Disk) -> None:
         assert disk.builds() == {build} == {reader.pair().unwrap().view.state.build}
 
 
+def test_a_searcher_of_a_build_that_was_found_wrong_is_let_go_though_its_generation_stands(disk: Disk) -> None:
+    """A delete was lost in the index, whose mark says nothing of it."""
+    keeps, reader = disk.lexical(), Reader(disk.documents(), disk.lexical())
+    without_deletes = Answering(
+        keeps, apply=lambda build, mark, told: keeps.apply(build, mark, [each for each in told if each.rows])
+    )
+    Writer(disk.documents(), without_deletes).write(write("a")).unwrap()  # type: ignore[arg-type]
+    assert outcome(reader, keeps) == "GhostRows"
+    Writer(disk.documents(), disk.lexical()).recover().unwrap()
+    assert outcome(reader, keeps) == answer_of(0)[1:]
+
+
 def test_a_build_replaced_between_view_and_opening_is_looked_for_again(disk: Disk) -> None:
     def rebuild() -> None:
         Writer(disk.documents(), disk.lexical()).recover(rebuild="a test").unwrap()

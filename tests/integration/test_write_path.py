@@ -510,3 +510,13 @@ def test_a_settled_state_is_not_settled_for_another_analyzer(disk: Disk) -> None
     german.write(write(w="ferries")).unwrap()
     assert state_of(disk).current.analyzer == disk.lexical("german").analyzer
     assert (disagreements(disk, "german"), state_of(disk).build) == ([], 2)
+
+
+def test_what_another_process_left_unfinished_is_finished_by_a_writer_that_was_settled_before(disk: Disk) -> None:
+    mine = writer_of(disk)
+    mine.recover().unwrap()
+    disk.documents().stage(CHANGE).unwrap()
+    again = Writer(disk.documents(), disk.lexical(), mine.settled)
+    again.write(write(e="five")).unwrap()
+    assert disagreements(disk) == []
+    assert set(sources(disk)) == NEW | {"e"}
