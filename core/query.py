@@ -11,7 +11,7 @@ from attrs import frozen
 from groundkit.core.result import Failure, Result, Success
 
 #: Code points, phrases, and terms after analysis: distinct ones, and those of all phrases together.
-MOST_CHARACTERS, MOST_PHRASES, MOST_TERMS = 65_536, 64, 1_024
+MOST_CHARACTERS, MOST_PHRASES, MOST_TERMS, MOST_PHRASE_WORDS = 65_536, 64, 16_384, 4_096
 
 #: The terms of a text in order, as the index has them.
 TermsOf: TypeAlias = Callable[[str], list[str]]
@@ -23,6 +23,7 @@ _PHRASE = re.compile(r'(?<!\w)"([^"]*)"')
 class QueryProblem(Enum):
     TOO_LONG = "too_long"
     TOO_MANY_PHRASES = "too_many_phrases"
+    TOO_MANY_PHRASE_WORDS = "too_many_phrase_words"
     TOO_MANY_TERMS = "too_many_terms"
 
 
@@ -68,13 +69,15 @@ def parse(text: str) -> Result[Query, QueryRefused]:
 def compile_query(query: Query, terms_of: TermsOf) -> Result[LexicalQuery, QueryRefused]:
     """The query in the index's terms. A phrase of one term is a required term, one without terms asks nothing.
 
-    A query without any term finds nothing. Refused over `MOST_TERMS`.
+    A query without any term finds nothing. Refused over `MOST_TERMS`, or `MOST_PHRASE_WORDS` in all phrases together.
     """
     phrases = [tuple(terms_of(phrase)) for phrase in query.phrases]
     terms = {*terms_of(query.words), *chain.from_iterable(phrases)}
-    found = max(len(terms), sum(map(len, phrases)))
-    if found > MOST_TERMS:
-        return Failure(QueryRefused(QueryProblem.TOO_MANY_TERMS, found, MOST_TERMS))
+    in_phrases = sum(map(len, phrases))
+    if in_phrases > MOST_PHRASE_WORDS:
+        return Failure(QueryRefused(QueryProblem.TOO_MANY_PHRASE_WORDS, in_phrases, MOST_PHRASE_WORDS))
+    if len(terms) > MOST_TERMS:
+        return Failure(QueryRefused(QueryProblem.TOO_MANY_TERMS, len(terms), MOST_TERMS))
     return Success(
         LexicalQuery(
             terms=tuple(sorted(terms)),

@@ -1,10 +1,12 @@
 """Citations of stored chunks, with the neighbourhood that the document's other chunks give."""
 
+from collections.abc import Sequence
+
 from groundkit.core.fingerprint import text_digest
 from groundkit.core.model import Citation, DocumentRecord
 from groundkit.core.ports import StoreView
 from groundkit.core.result import Failure, Result, Success
-from groundkit.core.storage import ChunksOfDocument, Generation, StorageFailure, StoredChunk
+from groundkit.core.storage import ChunksByRow, ChunksOfDocument, Generation, StorageFailure, StoredChunk
 
 #: Code points of neighbourhood that a citation carries on each side.
 CONTEXT = 64
@@ -22,21 +24,61 @@ def citations_of(
 
 
 def cite(view: StoreView, generation: Generation, stored: StoredChunk) -> Result[Citation, StorageFailure]:
-    """The citation of a stored chunk, with the neighbourhood that its document's other chunks give."""
-    chunk, record, at = stored.chunk, stored.record, generation.mark.generation
-    reach = 1
+    """The citation of one stored chunk."""
+    cited = cite_all(view, generation, (stored,))
+    return cited if isinstance(cited, Failure) else Success(cited.unwrap()[0])
+
+
+def cite_all(
+    view: StoreView, generation: Generation, chunks: Sequence[StoredChunk]
+) -> Result[tuple[Citation, ...], StorageFailure]:
+    """The citations of stored chunks, in order.
+
+    Neighbours mostly stand in neighbouring rows, so those are asked for all at once; what they are is checked.
+    """
+    rows = {row for each in chunks for row in (each.row - 1, each.row + 1)} - {each.row for each in chunks}
+    got = view.chunks(ChunksByRow(tuple(rows)), generation.mark.generation)
+    if isinstance(got, Failure):
+        return got
+    near = {each.row: each for each in (*got.unwrap(), *chunks)}
+    citations: list[Citation] = []
+    for each in chunks:
+        stretch = [near[row] for row in range(each.row - 1, each.row + 2) if row in near and _beside(near[row], each)]
+        citation = _citation(each, *_joined(stretch))
+        if not _complete(citation, each):
+            widened = _widened(view, generation, each)
+            if isinstance(widened, Failure):
+                return widened
+            citation = widened.unwrap()
+        citations.append(citation)
+    return Success(tuple(citations))
+
+
+def _beside(one: StoredChunk, other: StoredChunk) -> bool:
+    """The same chunk, or the one before or after it."""
+    return one.chunk.document_id == other.chunk.document_id and (
+        one.chunk.ordinal - other.chunk.ordinal == one.row - other.row
+    )
+
+
+def _complete(citation: Citation, stored: StoredChunk) -> bool:
+    """Whether there is as much neighbourhood on both sides as there can be."""
+    left, right = citation.span.start, stored.record.length - citation.span.end
+    return len(citation.before) == min(CONTEXT, left) and len(citation.after) == min(CONTEXT, right)
+
+
+def _widened(view: StoreView, generation: Generation, stored: StoredChunk) -> Result[Citation, StorageFailure]:
+    """The citation of a chunk among short neighbours, which are read in growing windows."""
+    chunk, reach = stored.chunk, 2
     while True:
         first = max(0, chunk.ordinal - reach)
-        got = view.chunks(ChunksOfDocument(chunk.document_id, first, chunk.ordinal + reach + 1 - first), at)
+        window = ChunksOfDocument(chunk.document_id, first, chunk.ordinal + reach + 1 - first)
+        got = view.chunks(window, generation.mark.generation)
         if isinstance(got, Failure):
             return got
-        text, start = _joined(got.unwrap())
-        citation = _citation(stored, text, start)
-        whole = first == 0 and chunk.ordinal + reach >= record.chunks - 1
-        if whole or (
-            len(citation.before) == min(CONTEXT, chunk.span.start)
-            and len(citation.after) == min(CONTEXT, record.length - chunk.span.end)
-        ):
+        citation = _citation(stored, *_joined(got.unwrap()))
+        whole = first == 0 and chunk.ordinal + reach >= stored.record.chunks - 1
+        if whole or _complete(citation, stored):
             return Success(citation)
         reach *= 4
 
@@ -58,7 +100,7 @@ def _citation(stored: StoredChunk, text: str, start: int) -> Citation:
     )
 
 
-def _joined(stored: tuple[StoredChunk, ...]) -> tuple[str, int]:
+def _joined(stored: Sequence[StoredChunk]) -> tuple[str, int]:
     """The text that neighbouring chunks cover together, and the offset at which it starts."""
     start = stored[0].chunk.span.start if stored else 0
     parts: list[str] = []

@@ -78,7 +78,9 @@ def _ingest(kb: collection.Collection, teller: _Teller) -> None:
 
 
 def _search(kb: collection.Collection, teller: _Teller) -> RetrievalResult | None:
-    teller.step(2, "Search: each hit is a citation, a place in a file with a digest of its text.", f'gk search "{QUESTION}"')
+    teller.step(
+        2, "Search: each hit is a citation, a place in a file with a digest of its text.", f'gk search "{QUESTION}"'
+    )
     hits = kb.search(QUESTION, limit=5, verify=True)
     hit = next((hit for hit in hits if hit.source == SOURCE and BEFORE in hit.text), None)
     if hit is not None:

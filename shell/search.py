@@ -4,7 +4,7 @@ from typing import TypeAlias
 
 from attrs import frozen
 
-from groundkit.citations import cite
+from groundkit.citations import cite_all
 from groundkit.core.folding import search_view
 from groundkit.core.model import RetrievalResult
 from groundkit.core.ports import LexicalIndex
@@ -54,11 +54,12 @@ def search(
 
 
 def _hits(pair: Pair, ranked: tuple[Ranked, ...]) -> Result[tuple[RetrievalResult, ...], StorageFailure]:
-    hits: list[RetrievalResult] = []
-    for each in ranked:
-        cited = cite(pair.view, pair.generation, each.chunk)
-        if isinstance(cited, Failure):
-            return cited
-        chunk = each.chunk.chunk
-        hits.append(RetrievalResult(each.score, chunk.text, cited.unwrap(), chunk.locator))
-    return Success(tuple(hits))
+    cited = cite_all(pair.view, pair.generation, [each.chunk for each in ranked])
+    if isinstance(cited, Failure):
+        return cited
+    return Success(
+        tuple(
+            RetrievalResult(each.score, each.chunk.chunk.text, citation, each.chunk.chunk.locator)
+            for each, citation in zip(ranked, cited.unwrap(), strict=True)
+        )
+    )

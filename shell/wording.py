@@ -93,7 +93,8 @@ _LEXICAL = {
 
 _QUERY = {
     QueryProblem.TOO_LONG: "{} characters",
-    QueryProblem.TOO_MANY_TERMS: "{} words",
+    QueryProblem.TOO_MANY_TERMS: "{} different words",
+    QueryProblem.TOO_MANY_PHRASE_WORDS: "{} words in quotation marks",
     QueryProblem.TOO_MANY_PHRASES: "{} phrases",
 }
 

@@ -178,10 +178,7 @@ def test_a_query_without_a_word_has_no_hits(docs: Path, tmp_path: Path, query: s
 def test_no_query_of_the_collected_ones_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "a.md").write_text("The fish of these days: 36 vanity titles, foo and bar. C is a letter.\n")
-    collected = json.loads((shared("cases/12-query-special-characters") / "queries.json").read_text("utf-8"))
-    # More words than a query may have, by themselves or in quotation marks: an answer of its own.
-    queries = [query for query in collected if len(query.split()) <= 1024]
-    assert len(collected) - len(queries) == 2
+    queries = json.loads((shared("cases/12-query-special-characters") / "queries.json").read_text("utf-8"))
     with groundkit.open(tmp_path / "idx", base=tmp_path / "docs") as kb:
         kb.ingest([""])
         found = {query: len(kb.search(query)) for query in queries}

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from groundkit.core.folding import search_view
 from groundkit.core.query import (
     MOST_CHARACTERS,
+    MOST_PHRASE_WORDS,
     MOST_PHRASES,
     MOST_TERMS,
     LexicalQuery,
@@ -83,9 +84,9 @@ def test_a_query_over_the_length_cap_is_refused_with_the_facts(over: int) -> Non
 def test_caps_on_phrases_and_terms_lie_where_they_say() -> None:
     assert isinstance(parse('"a b" ' * MOST_PHRASES), Success)
     assert parse('"a b" ' * (MOST_PHRASES + 1)).failure().problem is QueryProblem.TOO_MANY_PHRASES
-    words = [f"w{number}" for number in range(MOST_TERMS)]
+    words = [chr(0x4E00 + number) for number in range(MOST_TERMS)]
     assert len(compiled(" ".join(words)).terms) == MOST_TERMS
     over = compile_query(Query(" ".join([*words, "one"])), terms_of)
     assert isinstance(over, Failure)
     assert (over.failure().problem, over.failure().found) == (QueryProblem.TOO_MANY_TERMS, MOST_TERMS + 1)
-    assert isinstance(compile_query(Query("", (" a" * (MOST_TERMS + 1),)), terms_of), Failure)
+    assert isinstance(compile_query(Query("", (" a" * (MOST_PHRASE_WORDS + 1),)), terms_of), Failure)

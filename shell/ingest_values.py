@@ -1,0 +1,89 @@
+"""What an ingest is asked and what it answers."""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from attrs import Factory, frozen
+
+from groundkit.core.ports import LockBusy
+from groundkit.core.settings import SettingsChange, SettingsRefused
+from groundkit.core.sources import ReadFailure
+from groundkit.writing import WriteFailure
+
+
+@frozen
+class IngestRequest:
+    """Paths relative to the base directory; what is to be different about the collection's settings.
+
+    `wait` is how many seconds to wait for another writer.
+    """
+
+    paths: tuple[str, ...]
+    as_text: bool = False
+    prune_all: bool = False
+    change: SettingsChange = Factory(SettingsChange)
+    wait: float = 10.0
+
+
+@frozen
+class NothingToIngest:
+    """No file to ingest below these paths, and nothing known of them; nothing was created."""
+
+    paths: tuple[str, ...]
+    skipped: int
+
+
+@frozen
+class BaseDiffers:
+    """The collection's sources lie below another base directory than the one given."""
+
+    stored: str
+    given: str
+
+
+@frozen
+class SourceEvent:
+    """What was decided about one source: the how-manieth it is of how many, and its action."""
+
+    source: str
+    action: str
+    done: int
+    total: int
+
+
+@frozen
+class FailedSource:
+    """A source that could not be ingested; `error` is the failure with its facts."""
+
+    source: str
+    error: ReadFailure
+
+
+@frozen
+class IngestReport:
+    """How many sources were added, replaced, rebound, kept, removed; the chunks written; what failed or was passed over.
+
+    `held_back` are sources whose removal a guard prevented. `pending` says what is still to be finished by the next
+    writer, though the write is accepted.
+    """
+
+    added: int = 0
+    updated: int = 0
+    rebound: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    chunks: int = 0
+    failed: tuple[FailedSource, ...] = ()
+    skipped: tuple[tuple[str, int], ...] = ()
+    unknown_suffixes: tuple[tuple[str, int], ...] = ()
+    held_back: tuple[str, ...] = ()
+    pending: WriteFailure | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing failed and nothing was held back."""
+        return not (self.failed or self.held_back)
+
+
+IngestRefused: TypeAlias = NothingToIngest | BaseDiffers | SettingsRefused | LockBusy | WriteFailure | ReadFailure
+OnEvent: TypeAlias = Callable[[SourceEvent], object]
