@@ -27,7 +27,7 @@ types:
     {{run}} mypy | {{here}}
 
 imports:
-    {{run}} lint-imports --no-logo
+    {{run}} lint-imports --no-logo --no-cache
 
 test *args:
     {{run}} pytest {{args}}

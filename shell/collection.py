@@ -48,10 +48,10 @@ if TYPE_CHECKING:
     from groundkit.drop import Removed
     from groundkit.ingest import IngestReport, SourceEvent
     from groundkit.reading import Reader
+    from groundkit.render import AnyFailure
     from groundkit.requests import NoBaseGiven
     from groundkit.search import SearchRefused, SearchRequest
     from groundkit.verify import Checked, OpenSources
-    from groundkit.wording import AnyFailure
 
 #: Bytes of sources that a search reads at most to verify its hits; the rest of them are `unresolvable`, `budget`.
 VERIFY_BUDGET = 256 * 1024 * 1024

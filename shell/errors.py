@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from groundkit.core.model import Verdict, Verification
-    from groundkit.wording import AnyFailure
+    from groundkit.render import AnyFailure
 
 
 class GroundkitError(Exception):
@@ -50,7 +50,7 @@ def error_of(failure: AnyFailure) -> GroundkitError:
     # Only a run that fails pays for the words.
     from groundkit.core.query import QueryRefused
     from groundkit.core.sources import ReadFailure
-    from groundkit.wording import STORAGE_FAILURES, sentence
+    from groundkit.render import STORAGE_FAILURES, sentence
 
     message = sentence(failure)
     if isinstance(failure, STORAGE_FAILURES):

@@ -25,8 +25,8 @@ from groundkit.core.settings import LANGUAGES
 from groundkit.core.sources import SkipReason
 from groundkit.errors import error_of
 from groundkit.ingest import IngestReport, SourceEvent
+from groundkit.render import sentence
 from groundkit.requests import UnsupportedSource
-from groundkit.wording import sentence
 
 
 @click.command("ingest")

@@ -8,7 +8,7 @@ import click
 
 from groundkit.cli.common import collection_options, format_option, opened, print_json, wait_option
 from groundkit.cli.printable import one_line, printable
-from groundkit.wording import sentence
+from groundkit.render import sentence
 
 
 @click.command("rm")

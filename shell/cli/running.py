@@ -9,7 +9,7 @@ import click
 
 from groundkit.cli.printable import one_line, printable
 
-#: Not imported from `groundkit.wording`: a `--help` must not load the use cases.
+#: Not imported from `groundkit.render`: a `--help` must not load the use cases.
 WRONG_REQUEST, MACHINE_SAID_NO, OUR_BUG, INTERRUPTED, CLOSED_PIPE = 2, 3, 70, 130, 141
 #: Set by the completion scripts to what they want to know.
 _COMPLETION = "_GK_COMPLETE"
@@ -64,7 +64,7 @@ def _carried_out(command: click.Group, arguments: Sequence[str]) -> int:
 
 def _failed(error: Exception) -> int:
     from groundkit.errors import GroundkitError
-    from groundkit.wording import exit_code_of
+    from groundkit.render import exit_code_of
 
     if isinstance(error, GroundkitError):
         return _say(one_line(str(error)), exit_code_of(error.failure))

@@ -17,7 +17,7 @@ from integration.support import INDEX, Answers, answers, contents, fresh, hits, 
 from groundkit.adapters.system import FileLock
 from groundkit.core.ports import LockBusy
 from groundkit.errors import GroundkitError, StorageError
-from groundkit.wording import sentence
+from groundkit.render import sentence
 
 pytestmark = pytest.mark.slow
 

@@ -9,8 +9,8 @@ import apsw
 import pytest
 from attrs import evolve
 
-from groundkit.adapters.sqlite_store.file import APPLICATION_ID, VERSION
 from groundkit.adapters.sqlite_store import SqliteStore
+from groundkit.adapters.sqlite_store.file import APPLICATION_ID, VERSION
 from groundkit.core.ports import DocumentStore
 from groundkit.core.result import Failure
 from groundkit.core.settings import Settings

@@ -8,9 +8,9 @@ from pathlib import Path
 import apsw
 import pytest
 
+from groundkit.adapters.sqlite_store import SqliteStore
 from groundkit.adapters.sqlite_store.file import APPLICATION_ID
 from groundkit.adapters.sqlite_store.old import old_chunks, read_old
-from groundkit.adapters.sqlite_store import SqliteStore
 from groundkit.core.model import Span
 from groundkit.core.ports import DocumentStore
 from groundkit.core.result import Failure, Result
