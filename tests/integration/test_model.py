@@ -1,20 +1,24 @@
 """Law 11 and its neighbours: a real collection, driven at random beside a plain model of what it must hold."""
 
+import os
 import shutil
 from pathlib import Path
 from tempfile import mkdtemp
 
 import pytest
+from attrs import evolve
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from integration.support import INDEX, answers, contents, law_breaks, opened, put, stored
 
 import groundkit
+from groundkit.compose import ports_for
 from groundkit.core.model import Reason, Verification
-from groundkit.core.settings import Settings
+from groundkit.core.settings import Settings, SettingsChange
 from groundkit.errors import ConfigurationError
-from groundkit.ingest import IngestReport, NothingToIngest
+from groundkit.ingest import IngestReport, IngestRequest, NothingToIngest, ingest
+from groundkit.testing.memory_system import FrozenClock
 from groundkit.testing.strategies import texts
 
 LARGEST = 20_000
@@ -278,3 +282,35 @@ def test_a_refused_ingest_leaves_the_settings_as_they_were(tmp_path: Path) -> No
         with pytest.raises(ConfigurationError):
             collection.ingest("a.md", chunk_size=1, language="german")
         assert collection.status() == before
+
+
+def told(base: Path, clock: FrozenClock, as_text: bool) -> IngestReport:
+    ports = evolve(ports_for(base / INDEX, "default"), clock=clock)
+    report, _ = ingest(ports, IngestRequest(("",), as_text, change=SettingsChange(base="..")), None, None).unwrap()
+    return report
+
+
+def test_the_same_chunks_are_rebound_and_keep_the_time_at_which_they_were_stored(tmp_path: Path) -> None:
+    put(tmp_path, {"a.md": "ferry and tide", "b.md": "# Ferry\n\nand tide"})
+    clock = FrozenClock("2026-01-01T00:00:00Z")
+    assert told(tmp_path, clock, as_text=False).added == 2
+    clock.at = "2027-01-01T00:00:00Z"
+    report = told(tmp_path, clock, as_text=True)
+    assert (report.rebound, report.updated, report.unchanged) == (1, 1, 0)
+    with opened(tmp_path) as collection:
+        a, b = collection.get_document_records()
+        assert (a.ingested_at, b.ingested_at) == ("2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z")
+        assert (a.media_type, b.media_type) == ("text/plain", "text/plain")
+        assert [hit.locator.heading_path for hit in collection.search("ferry")] == [(), ()]
+
+
+def test_a_folder_in_which_only_something_unreadable_is_left_is_no_empty_one(tmp_path: Path) -> None:
+    put(tmp_path, {"sub/a.md": "ferry", "b.md": "tide"})
+    with opened(tmp_path) as collection:
+        collection.ingest("")
+        (tmp_path / "sub/a.md").unlink()
+        assert collection.ingest("sub").held_back == ("sub/a.md",)
+        os.mkfifo(tmp_path / "sub/c.md")
+        report = collection.ingest("sub")
+        assert (report.removed, report.held_back) == (1, ())
+        assert [each.source for each in report.failed] == ["sub/c.md"]
