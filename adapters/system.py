@@ -5,7 +5,6 @@ import fcntl
 import os
 import re
 import stat
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -23,7 +22,6 @@ _PAUSE = 0.02
 #: A holder's line is cut at so many bytes.
 _HOLDER_BYTES = 200
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
-_SUPPORTED = ("linux", "darwin")
 
 _PROBLEMS = {
     errno.ENOENT: StorageProblem.MISSING,
@@ -40,27 +38,15 @@ _PROBLEMS = {
 }
 
 
-@frozen
-class PlatformRefused:
-    """A system on which this does not run, and those on which it does."""
-
-    platform: str
-    supported: tuple[str, ...] = _SUPPORTED
-
-
-def platform_refused(platform: str = sys.platform) -> PlatformRefused | None:
-    """Why this does not run here; None if it does."""
-    return None if platform in _SUPPORTED else PlatformRefused(platform)
-
-
 class SystemClock:
     def now(self) -> str:
         return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def private_directory(path: Path) -> Result[None, StorageFailure]:
-    """Make a directory that only its owner may enter (0700). An existing one is left as it is; no parent is made."""
+    """Make a directory that only its owner may enter (0700). An existing one is left as it is; parents are made as usual."""
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         os.mkdir(path, 0o700)
         os.chmod(path, 0o700)
     except FileExistsError as error:

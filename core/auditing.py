@@ -5,8 +5,10 @@ from enum import StrEnum
 
 from attrs import frozen
 
-from groundkit.core.fingerprint import chunk_id, document_id, text_digest
-from groundkit.core.model import DocumentRecord
+from groundkit.core.chunking import chunker_identity, chunks, outline_of
+from groundkit.core.fingerprint import chunk_id, document_id, processing_fingerprint, text_digest
+from groundkit.core.model import Document, DocumentRecord
+from groundkit.core.settings import Settings
 from groundkit.core.storage import StoredChunk
 
 
@@ -71,4 +73,26 @@ def audit_document(
             found.append(_document(source, f"the chunk id {each.chunk.id} does not follow from its document and span"))
         if count(each.chunk.text) != each.tokens:
             found.append(_document(source, f"the chunk {each.chunk.id} is counted with {each.tokens} tokens"))
+    return tuple(found)
+
+
+def audit_cutting(record: DocumentRecord, stored: Sequence[StoredChunk], settings: Settings) -> tuple[Finding, ...]:
+    """Whether a text cut again gives the stored chunks, to the last line number and heading.
+
+    Says nothing of a document that was cut by other rules (the next ingest cuts it anew), nor of one whose text is
+    not at hand.
+    """
+    text = rebuilt_text(stored)
+    chunker = chunker_identity(settings, record.media_type)
+    if text is None or record.fingerprint != processing_fingerprint(record.text_digest, record.extractor, chunker):
+        return ()
+    outline = outline_of(text, record.media_type)
+    document = Document(
+        record.document_id, record.source, record.provenance, text, record.text_digest, record.media_type, outline.title
+    )
+    found: list[Finding] = []
+    if outline.title != record.title:
+        found.append(_document(record.source, "the recorded title is not the one its text has"))
+    if chunks(document, settings, outline) != tuple(each.chunk for each in stored):
+        found.append(_document(record.source, "its chunks, their headings or their lines are not those its text has"))
     return tuple(found)

@@ -49,9 +49,10 @@ _LEVELS = tuple(_level(each) for each in (_PARAGRAPH, _LINE, _SENTENCE, _WORD))
 _SENTENCES, _WORDS = _LEVELS[2].following, _LEVELS[3].following
 
 
-def chunker_identity(settings: Settings) -> str:
+def chunker_identity(settings: Settings, media_type: str) -> str:
     """What decides where a text is cut, for the processing fingerprint."""
-    return f"{CHUNKER}+size/{settings.chunk_size}+overlap/{settings.chunk_overlap}+limit/{settings.hard_limit}+{BOUNDARY_RULES}"
+    sizes = f"size/{settings.chunk_size}+overlap/{settings.chunk_overlap}+limit/{settings.hard_limit}"
+    return f"{CHUNKER}+{sizes}+{BOUNDARY_RULES}+{media_type}"
 
 
 def plain_outline(text: str) -> Outline:

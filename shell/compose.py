@@ -7,6 +7,12 @@ from pathlib import Path
 
 from attrs import frozen
 
+from groundkit.platforms import platform_refused
+
+_refused = platform_refused()
+if _refused is not None:
+    raise ImportError(_refused)
+
 from groundkit.adapters.files import Files
 from groundkit.adapters.sqlite_store import SqliteStore
 from groundkit.adapters.system import FileLock, SystemClock, private_directory

@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 from attrs import frozen
 
-from groundkit.core.auditing import Area, Finding, audit_document
+from groundkit.core.auditing import Area, Finding, audit_cutting, audit_document
 from groundkit.core.folding import search_view
 from groundkit.core.model import DocumentRecord
 from groundkit.core.ports import LexicalIndex, LockBusy, Ports, StoreView
@@ -111,6 +111,7 @@ def _one(
         return got
     stored = got.unwrap()
     found = audit_document(record, stored, lambda text: search_view(text)[1])
+    found = found or audit_cutting(record, stored, view.state.settings)
     return Success((len(stored), sum(each.tokens for each in stored), found))
 
 

@@ -123,7 +123,7 @@ class Run:
     def _version(self, read: ReadSource, media_type: str) -> str:
         """One readable source: keep it, or decode, cut and queue it."""
         known = self.known.get(read.source)
-        chunker = f"{chunker_identity(self.settings)}+{media_type}"
+        chunker = chunker_identity(self.settings, media_type)
         fingerprint = processing_fingerprint(read.digest, None, chunker)
         if isinstance(before_reading(known, fingerprint), Keep):
             return self._told("unchanged")

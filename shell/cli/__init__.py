@@ -50,6 +50,8 @@ def gk() -> None:
 
 def main() -> None:
     """The `gk` command: runs it and leaves with its exit code."""
-    from groundkit.cli.running import run
-
+    try:
+        from groundkit.cli.running import run
+    except KeyboardInterrupt:
+        sys.exit(130)
     sys.exit(run(gk, sys.argv[1:], os.environ))

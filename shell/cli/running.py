@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import click
 
 from groundkit.cli.printable import one_line, printable
+from groundkit.platforms import platform_refused
 
 #: Not imported from `groundkit.render`: a `--help` must not load the use cases.
 WRONG_REQUEST, MACHINE_SAID_NO, OUR_BUG, INTERRUPTED, CLOSED_PIPE = 2, 3, 70, 130, 141
@@ -19,6 +20,9 @@ def run(command: click.Group, arguments: Sequence[str], environment: Mapping[str
     """Carry out a command line; the exit code is the answer."""
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
+    refused = platform_refused()
+    if refused is not None:
+        return _say(refused, MACHINE_SAID_NO)
     asked = environment.get(_COMPLETION)
     if asked:
         from click.shell_completion import shell_complete

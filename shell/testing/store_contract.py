@@ -7,6 +7,7 @@ from attrs import evolve, frozen
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from groundkit.core.fingerprint import digest_of
 from groundkit.core.model import Chunk
 from groundkit.core.ports import DocumentStore, StoreView
 from groundkit.core.result import Failure, Result
@@ -82,7 +83,7 @@ def write_for(world: World, step: Mapping[str, Action]) -> Write:
     """The write that carries out a step; a source that is not there cannot be rebound."""
     documents = [new_document(source, a.text, a.size, a.stamp) for source, a in step.items() if isinstance(a, Put)]
     rebound = [
-        evolve(world[source].record, title=f"t{action.stamp}", fingerprint=f"f{action.stamp}")
+        evolve(world[source].record, title=f"t{action.stamp}", fingerprint=digest_of((f"f{action.stamp}",)))
         for source, action in step.items()
         if isinstance(action, Rebind) and source in world
     ]
@@ -298,7 +299,8 @@ class StoreContract:
         assert store.stage(Write(removed=("B.md",))).unwrap() == ()
 
     def test_a_recount_gives_every_chunk_a_new_row_and_count(self) -> None:
-        store = self.created([new_document(source, "one two three") for source in SOURCES])
+        texts = dict.fromkeys(SOURCES, "one two three") | {"empty.md": ""}
+        store = self.created([new_document(source, text) for source, text in texts.items()])
         before = store.view().unwrap()
         old = before.live(before.state.tip.mark.generation).unwrap()
         store.recount("letters/1", letters_of).unwrap()
@@ -313,9 +315,10 @@ class StoreContract:
         assert view.live(at - 1).unwrap() == old
         assert set(view.sizes(tuple(fresh), at).unwrap().values()) == {5, 3}
         assert self._texts(view, at) == self._texts(view, at - 1)
+        assert view.records(AllRecords(), at).unwrap() == view.records(AllRecords(), at - 1).unwrap()
         assert store.outbox(view_of).unwrap() == ()
         store.declare(2).unwrap()
-        assert [row.row for each in rebuilt(store, 1) for row in each.rows] and looked(store).keys() == set(SOURCES)
+        assert [row.row for each in rebuilt(store, 1) for row in each.rows] and looked(store).keys() == texts.keys()
 
     def _texts(self, view: StoreView, at: int) -> list[Chunk]:
         stored = view.chunks(ChunksByRow(tuple(sorted(view.live(at).unwrap()))), at).unwrap()
@@ -364,12 +367,28 @@ class StoreContract:
         for first, number in ((0, None), (2, None), (2, 3), (0, 0), (100, 2)):
             end = None if number is None else first + number
             assert view.chunks(ChunksOfDocument(name, first, number), at).unwrap() == mine[first:end]
-        assert view.chunks(ChunksOfDocument("0" * 32), at).unwrap() == ()
+        for unknown in ("0" * 32, name[:31], name + "0", name.upper() + "A", "", "%"):
+            assert view.chunks(ChunksOfDocument(unknown), at).unwrap() == ()
+            assert view.records(RecordOfDocument(unknown), at).unwrap() == ()
 
     def test_chunks_are_found_by_the_beginning_of_their_id(self) -> None:
         view, at, stored = self._full()
         by_id = sorted(stored, key=lambda each: each.chunk.id)
-        for prefix, limit in (("", 3), (by_id[4].chunk.id, 2), (by_id[4].chunk.id[:1], 1000), ("zz", 2), ("0", 0)):
+        name = by_id[4].chunk.id
+        beginnings = [name[:length] for length in (1, 2, 3, 9, 10, 11, 31, 32)]
+        no_ids = [
+            "zz",
+            "%",
+            "_",
+            name + "0",
+            name.upper() + " ",
+            " " + name,
+            name[:2] + " " + name[2:4],
+            "０",
+            "A",
+            "F",
+        ]
+        for prefix, limit in (("", 3), ("0", 0), *((each, 1000) for each in (*beginnings, *no_ids)), (name[:1], 2)):
             wanted = tuple(each for each in by_id if each.chunk.id.startswith(prefix))[:limit]
             assert view.chunks(ChunksByPrefix(prefix, limit), at).unwrap() == wanted
 

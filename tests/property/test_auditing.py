@@ -7,11 +7,11 @@ from attrs import evolve
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from groundkit.core.auditing import audit_document, rebuilt_text
-from groundkit.core.chunking import chunks, outline_of
-from groundkit.core.fingerprint import document_id, text_digest
+from groundkit.core.auditing import audit_cutting, audit_document, rebuilt_text
+from groundkit.core.chunking import chunker_identity, chunks, outline_of
+from groundkit.core.fingerprint import document_id, processing_fingerprint, text_digest
 from groundkit.core.folding import search_view
-from groundkit.core.model import Document, DocumentRecord, FromExtractor, FromText, Span
+from groundkit.core.model import Document, DocumentRecord, FromExtractor, FromText, Locator, Span
 from groundkit.core.settings import Settings
 from groundkit.core.storage import StoredChunk
 from groundkit.testing.strategies import texts
@@ -34,7 +34,7 @@ def made(text: str, size: int, overlap: int) -> Stored:
         len(cut),
         "text/markdown",
         outline.title,
-        "f",
+        processing_fingerprint(digest, None, chunker_identity(Settings(size, overlap), "text/markdown")),
         "2026-01-01T00:00:00Z",
     )
     return record, tuple(StoredChunk(row, each, count(each.text), record) for row, each in enumerate(cut, 1))
@@ -133,3 +133,32 @@ def test_no_other_text_can_be_put_together_from_chunks_that_leave_a_gap_or_go_ba
     assert rebuilt_text((*cut[: at + 1], cut[at], *cut[at + 1 :])) is None
     if at and cut[at].chunk.span.start == cut[at - 1].chunk.span.end:
         assert rebuilt_text((*cut[:at], _moved(cut[at], 1), *cut[at + 1 :])) is None
+
+
+LOCATORS: dict[str, Callable[[Locator], Locator]] = {
+    "line": lambda each: evolve(each, line=each.line + 1),
+    "column": lambda each: evolve(each, column=each.column + 1),
+    "heading path": lambda each: evolve(each, heading_path=(*each.heading_path, "x")),
+}
+
+
+def _located(chunk: StoredChunk, change: Callable[[Locator], Locator]) -> StoredChunk:
+    return evolve(chunk, chunk=evolve(chunk.chunk, locator=change(chunk.chunk.locator)))
+
+
+@given(texts(), st.integers(16, 60), st.integers(0, 10))
+def test_a_text_cut_again_gives_what_an_ingest_stored(text: str, size: int, overlap: int) -> None:
+    record, cut = made(text, size, overlap)
+    assert audit_cutting(record, cut, Settings(size, overlap)) == ()
+    assert audit_cutting(record, cut, Settings(size + 1, overlap)) == ()
+    assert audit_cutting(evolve(record, title=record.title + "x"), cut, Settings(size, overlap))
+
+
+@pytest.mark.parametrize("field", LOCATORS)
+@given(texts(), st.integers(16, 60), st.data())
+def test_one_changed_locator_is_found(field: str, text: str, size: int, data: st.DataObject) -> None:
+    record, cut = made(text, size, 0)
+    assume(cut)
+    at = data.draw(st.integers(0, len(cut) - 1))
+    wrong = (*cut[:at], _located(cut[at], LOCATORS[field]), *cut[at + 1 :])
+    assert audit_cutting(record, wrong, Settings(size, 0))

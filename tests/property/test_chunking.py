@@ -168,8 +168,9 @@ def test_the_identity_tells_settings_apart() -> None:
         Settings(chunk_overlap=50),
         Settings(chunk_size=600, chunk_overlap=50),
     ]
-    assert len({chunker_identity(each) for each in variants}) == len(variants)
-    assert chunker_identity(Settings(language="german")) == chunker_identity(Settings())
+    kinds = ("text/markdown", "text/plain")
+    assert len({chunker_identity(each, kind) for each in variants for kind in kinds}) == 2 * len(variants)
+    assert chunker_identity(Settings(language="german"), kinds[0]) == chunker_identity(Settings(), kinds[0])
 
 
 def pieces(text: str, size: int, media_type: str = PLAIN, overlap: int = 0) -> list[str]:
