@@ -1,1 +1,29 @@
-"""In-memory twins, contracts and laws for tests."""
+"""In-memory twins of every port, and the contracts that they and the real adapters pass.
+
+The twins need nothing but groundkit; the contracts (`*_contract`) and strategies need the extra `testing`.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from groundkit.testing.memory_files import MemoryFiles as MemoryFiles
+    from groundkit.testing.memory_index import MemoryIndex as MemoryIndex
+    from groundkit.testing.memory_store import MemoryStore as MemoryStore
+    from groundkit.testing.memory_system import FrozenClock as FrozenClock
+    from groundkit.testing.memory_system import MemoryLock as MemoryLock
+
+_HOME = {
+    "FrozenClock": "groundkit.testing.memory_system",
+    "MemoryFiles": "groundkit.testing.memory_files",
+    "MemoryIndex": "groundkit.testing.memory_index",
+    "MemoryLock": "groundkit.testing.memory_system",
+    "MemoryStore": "groundkit.testing.memory_store",
+}
+__all__ = ["FrozenClock", "MemoryFiles", "MemoryIndex", "MemoryLock", "MemoryStore"]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)
