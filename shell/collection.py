@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NoReturn, Self, TypeVar
 from attrs import evolve, frozen
 
 from groundkit import config
-from groundkit.compose import ports_for, sources_below
+from groundkit.compose import old_chunks, old_sources, ports_for, sources_below
 from groundkit.core.fingerprint import text_digest
 from groundkit.core.model import (
     Chunk,
@@ -34,6 +34,8 @@ from groundkit.core.storage import (
     AllRecords,
     ChunksByPrefix,
     Generation,
+    OldChunk,
+    OldStore,
     RecordOfSource,
     SourceFailure,
     StorageFailure,
@@ -310,6 +312,18 @@ class Collection:
 
         self._known()
         return self._or_raise(repair(self._ports, wait) if repair_index else examine(self._ports))
+
+    def old_sources(self) -> OldStore:
+        """The sources of a store that an earlier version, or the published package, left under this name.
+
+        Such a store can be listed and its chunks read (`old_chunks`); nothing else. What it holds is brought over by
+        ingesting its sources into a new collection.
+        """
+        return self._or_raise(old_sources(self._index_directory, self._name))
+
+    def old_chunks(self, source: str) -> tuple[OldChunk, ...]:
+        """The chunks of one source of such a store, in order."""
+        return self._or_raise(old_chunks(self._index_directory, self._name, source))
 
     # -- inside
 

@@ -14,13 +14,13 @@ if _refused is not None:
     raise ImportError(_refused)
 
 from groundkit.adapters.files import Files
-from groundkit.adapters.sqlite_store import SqliteStore
+from groundkit.adapters.sqlite_store import SqliteStore, read_old, read_old_chunks
 from groundkit.adapters.system import FileLock, SystemClock, private_directory
 from groundkit.adapters.tantivy_index import TantivyIndex
 from groundkit.core.ports import LexicalIndex, LockBusy, Ports, SourceReader
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.sources import ReadFailure, ReadProblem
-from groundkit.core.storage import StorageFailure
+from groundkit.core.storage import OldChunk, OldStore, StorageFailure
 
 
 @frozen
@@ -62,3 +62,13 @@ def sources_below(base: Path, index_directory: Path | None) -> Result[SourceRead
         return Success(Files(base, index_directory))
     except OSError as error:
         return Failure(ReadFailure("", ReadProblem.MISSING, f"the base directory cannot be opened: {error.strerror}"))
+
+
+def old_sources(index_directory: Path, collection: str) -> Result[OldStore, StorageFailure]:
+    """What an earlier version left under this name."""
+    return read_old(index_directory / f"{collection}.sqlite3")
+
+
+def old_chunks(index_directory: Path, collection: str, source: str) -> Result[tuple[OldChunk, ...], StorageFailure]:
+    """The chunks an earlier version left of one source, in order."""
+    return read_old_chunks(index_directory / f"{collection}.sqlite3", source)

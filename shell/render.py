@@ -72,7 +72,7 @@ _STORAGE = {
     StorageProblem.MISSING: "{artefact} does not exist",
     StorageProblem.DROPPED: "the collection was dropped",
     StorageProblem.FOREIGN: "{artefact} is not a groundkit store and is left alone: {detail}",
-    StorageProblem.OLDER: "{artefact} was made by an older version: {detail}",
+    StorageProblem.OLDER: "{artefact} is the store of an earlier version ({detail}); `gk files` and `gk show` still read it",
     StorageProblem.NEWER: "{artefact} was made by a newer version: {detail}",
     StorageProblem.DAMAGED: "{artefact} is damaged ({detail}); `gk doctor` says more",
     StorageProblem.FULL: "the disk is full ({detail}); what was committed stays",

@@ -16,6 +16,7 @@ from groundkit.cli.common import (
     print_json_line,
     print_table,
 )
+from groundkit.cli.older import is_older, list_older
 from groundkit.cli.printable import one_line
 from groundkit.collection import IndexStatus, list_collections
 from groundkit.core.paths import lies_below
@@ -85,7 +86,12 @@ def files_command(path: str | None, why: bool, skipped: bool, index_dir: str | N
             return 1 if explained.decision is Decision.FAILED else 0
         if skipped:
             return _skipped(found.walk([absolute or found.base or ""]), form)
-        records = found.get_document_records()
+        try:
+            records = found.get_document_records()
+        except GroundkitError as error:
+            if not is_older(error):
+                raise
+            return list_older(found, error, form)
         if absolute is not None:
             below = found.sources_of([absolute])[0]
             records = [each for each in records if lies_below(each.source, below)]

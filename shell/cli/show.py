@@ -13,7 +13,9 @@ from groundkit.cli.common import (
     style,
     use_color,
 )
+from groundkit.cli.older import is_older, show_older
 from groundkit.cli.printable import one_line, printable
+from groundkit.errors import GroundkitError
 
 
 @click.command("show")
@@ -26,7 +28,12 @@ def show_command(chunk: str, index_dir: str | None, collection: str, form: str, 
     if not chunk.strip():
         raise click.UsageError("the chunk id is empty")
     with opened(index_dir, collection) as found:
-        fetched = found.fetch_chunk(chunk)
+        try:
+            fetched = found.fetch_chunk(chunk)
+        except GroundkitError as error:
+            if not is_older(error):
+                raise
+            return show_older(found, error, chunk, form)
     if form == "json":
         from groundkit.wire import data_of
 

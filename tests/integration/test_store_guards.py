@@ -7,6 +7,7 @@ from pathlib import Path
 
 import apsw
 import pytest
+from commands import gk
 
 from groundkit.adapters.sqlite_store import SqliteStore
 from groundkit.adapters.sqlite_store.file import APPLICATION_ID
@@ -247,3 +248,21 @@ def test_a_file_that_may_not_be_read_is_denied(tmp_path: Path) -> None:
     own(tmp_path / NAME, 3)
     (tmp_path / NAME).chmod(0)
     assert problem_of(SqliteStore(tmp_path, "c").view()) is StorageProblem.DENIED
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_the_command_line_lists_and_shows_an_older_store_and_names_the_remedy(tmp_path: Path, version: int) -> None:
+    published(tmp_path / "default.sqlite3", PUBLISHED, version)
+    before = _contents(tmp_path)
+    listed = gk(tmp_path, "files", "--index-dir", ".", "--format", "paths")
+    assert (listed.code, listed.stdout) == (0, b"/home/a.md\n/home/b.md\n")
+    assert b"ingest again" in listed.stderr
+    shown = gk(tmp_path, "show", "c1", "--index-dir", ".")
+    assert shown.code == 0
+    assert shown.stdout.endswith(b"text 1\n")
+    assert gk(tmp_path, "show", "c9", "--index-dir", ".").code == 1
+    for command in (("search", "text"), ("verify", "--all"), ("status",), ("ingest", str(tmp_path)), ("doctor",)):
+        refused = gk(tmp_path, *command, "--index-dir", ".")
+        assert (refused.code, refused.stdout) == (3, b""), command
+        assert b"ingest again" in refused.stderr
+    assert _contents(tmp_path).items() >= before.items()
