@@ -1,6 +1,6 @@
 """What one write does to the rows of a store, inside the transaction its caller holds."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 
@@ -21,7 +21,7 @@ from groundkit.adapters.sqlite_store.schema import (
     Row,
     document_row,
     generation_row,
-    heading_cell,
+    heading_tree,
     settings_row,
     state_of,
 )
@@ -42,20 +42,23 @@ from groundkit.core.storage import (
     token_after_recount,
 )
 
-#: Chunks that a recount holds in memory at a time.
-RECOUNT_BATCH = 512
-
-_END_DOCUMENT = "UPDATE documents SET until = ? WHERE source = ? AND until IS NULL RETURNING number, id"
-_END_SAME_DOCUMENT = "UPDATE documents SET until = ? WHERE source = ? AND id = ? AND until IS NULL RETURNING number"
-_END_CHUNKS = "UPDATE chunks SET until = ? WHERE document = ? AND until IS NULL RETURNING document, tokens"
-_TO_RECOUNT = """SELECT row, id, document, ordinal, start, stop, line, col, heading, text FROM chunks
-                  WHERE row > ? AND row <= ? AND until IS NULL ORDER BY row LIMIT ?"""
-_PURGE = (
-    "DELETE FROM chunks WHERE until <= ?",
-    "DELETE FROM documents WHERE until <= ?",
-    "DELETE FROM generations WHERE g < ?",
-    "DELETE FROM outbox WHERE g <= ?",
+_END_DOCUMENT = "UPDATE documents SET until = ? WHERE source = ? AND until IS NULL RETURNING id, number, chunks"
+_END_SAME_DOCUMENT = """UPDATE documents SET until = ? WHERE source = ? AND id = ? AND chunks = ? AND until IS NULL
+                        RETURNING number, headings"""
+_END_CHUNKS = "UPDATE chunks SET until = ? WHERE row >= ? AND row < ? AND document = ? RETURNING document, tokens"
+_TO_RECOUNT = "SELECT row, number, chunks FROM documents WHERE until IS NULL AND chunks > 0 ORDER BY number"
+_CHUNKS_TO_RECOUNT = """SELECT start, stop, line, col, heading, id, text FROM chunks
+                         WHERE row >= ? AND row < ? ORDER BY row"""
+_END_RECOUNTED = (
+    "UPDATE documents SET until = ? WHERE row = ?",
+    "UPDATE chunks SET until = ? WHERE row >= ? AND row < ?",
 )
+_SAME = "headings, id, source, source_class, extractor, text_digest, length, chunks, media_type, title, fingerprint"
+_RENUMBER = f"""INSERT INTO documents (since, number, ingested_at, {_SAME})
+                SELECT ?, ?, ingested_at, {_SAME} FROM documents WHERE row = ?"""
+_PURGE_DOCUMENTS = "DELETE FROM documents WHERE until <= ? RETURNING number, number + chunks"
+_PURGE_CHUNKS = "DELETE FROM chunks WHERE row >= ? AND row < ? AND until <= ?"
+_PURGE = ("DELETE FROM generations WHERE g < ?", "DELETE FROM outbox WHERE g <= ?")
 
 
 def read_state(connection: apsw.Connection) -> StoreState:
@@ -87,7 +90,7 @@ def stage(connection: apsw.Connection, state: StoreState, write: Write) -> tuple
     documents = _insert(connection, at, write.documents)
     changed = _outbox_of(ended, documents)
     connection.executemany(
-        "INSERT INTO outbox (document_id, g) VALUES (?, ?)", ((each.document_id, at) for each in changed)
+        "INSERT INTO outbox (document_id, g) VALUES (?, ?)", ((bytes.fromhex(each.document_id), at) for each in changed)
     )
     if write.settings is not None:
         connection.execute(UPDATE_SETTINGS, settings_row(write.settings))
@@ -99,55 +102,59 @@ def stage(connection: apsw.Connection, state: StoreState, write: Write) -> tuple
 
 def _end(connection: apsw.Connection, at: int, sources: Sequence[str]) -> list[tuple[str, int]]:
     """Document and tokens of every chunk row that ends."""
-    ids = dict(connection.executemany(_END_DOCUMENT, ((at, each) for each in sources)))
-    rows = connection.executemany(_END_CHUNKS, ((at, number) for number in ids))
-    return [(ids[number], tokens) for number, tokens in rows]
+    ended = list(connection.executemany(_END_DOCUMENT, ((at, each) for each in sources)))
+    ids = {number: name.hex() for name, number, _ in ended}
+    ranges = ((at, number, number + chunks, number) for _, number, chunks in ended if chunks)
+    return [(ids[number], tokens) for number, tokens in connection.executemany(_END_CHUNKS, ranges)]
 
 
 def _rebind(connection: apsw.Connection, at: int, write: Write) -> None:
     if not write.rebound:
         return
-    same = ((at, record.source, record.document_id) for record in write.rebound)
-    numbers = [number for (number,) in connection.executemany(_END_SAME_DOCUMENT, same)]
-    if len(numbers) != len(write.rebound):
+    same = ((at, each.source, bytes.fromhex(each.document_id), each.chunks) for each in write.rebound)
+    kept = list(connection.executemany(_END_SAME_DOCUMENT, same))
+    if len(kept) != len(write.rebound):
         raise Refused(StorageProblem.FAILED, "a record can only be rebound to the document it has")
-    kept = zip(numbers, write.rebound, strict=True)
-    connection.executemany(INSERT_DOCUMENT, (document_row(number, record, at) for number, record in kept))
+    rows = (document_row(record, at, *each) for record, each in zip(write.rebound, kept, strict=True))
+    connection.executemany(INSERT_DOCUMENT, rows)
 
 
 def _insert(connection: apsw.Connection, at: int, documents: Sequence[NewDocument]) -> list[LexicalDocument]:
-    first, number = _next_row(connection, "chunks"), _next_row(connection, "documents")
-    records = (document_row(each, new.record, at) for each, new in enumerate(documents, number))
-    connection.executemany(INSERT_DOCUMENT, records)
-    connection.executemany(INSERT_CHUNK, _chunk_rows(documents, number, first, at))
+    first = _next_row(connection)
     told: list[LexicalDocument] = []
+    records: list[Row] = []
+    chunks: list[Row] = []
     for new in documents:
-        rows = tuple(LexicalRow(row, counted.view) for row, counted in enumerate(new.chunks, first))
-        first += len(rows)
+        _must_be_in_order(new)
+        number = first + len(chunks)
+        headings, cell = heading_tree(new)
+        records.append(document_row(new.record, at, number if new.chunks else None, cell))
+        chunks += _chunk_rows(new, number, at, headings)
+        rows = tuple(LexicalRow(row, counted.view) for row, counted in enumerate(new.chunks, number))
         told.append(LexicalDocument(new.record.document_id, rows))
+    connection.executemany(INSERT_DOCUMENT, records)
+    connection.executemany(INSERT_CHUNK, chunks)
     return told
 
 
-def _next_row(connection: apsw.Connection, table: str) -> int:
-    """AUTOINCREMENT's own rule: one more than any row there ever was. As a document's number likewise never used."""
-    last = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).get
-    return (last or 0) + 1
+def _must_be_in_order(new: NewDocument) -> None:
+    """A chunk's row says which it is of its document's."""
+    if [counted.chunk.ordinal for counted in new.chunks] != list(range(new.record.chunks)):
+        raise Refused(StorageProblem.FAILED, "a document with other chunks than its record says, or in another order")
 
 
-def _chunk_rows(documents: Sequence[NewDocument], number: int, row: int, since: int) -> Iterator[Row]:
-    headings: dict[tuple[str, ...], str | None] = {}
-    for document, new in enumerate(documents, number):
-        for counted in new.chunks:
-            chunk = counted.chunk
-            place = chunk.locator
-            path = place.heading_path
-            if path not in headings:
-                headings[path] = heading_cell(path)
-            yield (
-                row, chunk.id, document, chunk.ordinal, chunk.span.start, chunk.span.end, counted.tokens,
-                place.line, place.column, headings[path], chunk.text, since,
-            )  # fmt: skip
-            row += 1
+def _next_row(connection: apsw.Connection) -> int:
+    """AUTOINCREMENT's own rule: one more than any chunk row there ever was."""
+    return (connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'").get or 0) + 1
+
+
+def _chunk_rows(new: NewDocument, number: int, since: int, headings: Mapping[tuple[str, ...], int]) -> Iterator[Row]:
+    for row, counted in enumerate(new.chunks, number):
+        chunk, place = counted.chunk, counted.chunk.locator
+        yield (
+            row, since, counted.tokens, number, chunk.span.start, chunk.span.end, place.line, place.column,
+            headings[place.heading_path], bytes.fromhex(chunk.id), chunk.text,
+        )  # fmt: skip
 
 
 def _outbox_of(ended: Iterable[tuple[str, int]], documents: Iterable[LexicalDocument]) -> tuple[LexicalDocument, ...]:
@@ -173,32 +180,33 @@ def _advance(connection: apsw.Connection, generation: Generation) -> None:
 
 def recount(connection: apsw.Connection, state: StoreState, analyzer: str, view_of: ViewOf) -> None:
     at = state.tip.mark.generation + 1
-    last = _next_row(connection, "chunks") - 1
     sizes: list[int] = []
-    done = 0
-    while batch := list(connection.execute(_TO_RECOUNT, (done, last, RECOUNT_BATCH))):
-        done = int(batch[-1][0] or 0)
-        fresh = _recounted(batch, last + 1 + len(sizes), at, view_of)
-        connection.executemany(INSERT_CHUNK, fresh)
-        sizes += (int(row[6] or 0) for row in fresh)
-    connection.execute("UPDATE chunks SET until = ? WHERE row <= ? AND until IS NULL", (at, last))
+    fresh = _next_row(connection)
+    for document, number, chunks in list(connection.execute(_TO_RECOUNT)):
+        before = connection.execute(_CHUNKS_TO_RECOUNT, (number, number + chunks))
+        connection.executemany(INSERT_CHUNK, _recounted(before, fresh, at, view_of, sizes))
+        connection.execute(_END_RECOUNTED[0], (at, document))
+        connection.execute(_END_RECOUNTED[1], (at, number, number + chunks))
+        connection.execute(_RENUMBER, (at, fresh, document))
+        fresh += chunks
     connection.execute("DELETE FROM outbox")
     token = token_after_recount(state.tip.mark.token, analyzer)
-    _advance(
-        connection, Generation(Mark(at, token), Statistics(len(sizes), sum(sizes), max(sizes, default=0)), analyzer)
-    )
+    counts = Statistics(len(sizes), sum(sizes), max(sizes, default=0))
+    _advance(connection, Generation(Mark(at, token), counts, analyzer))
 
 
-def _recounted(batch: Iterable[Sequence], first: int, since: int, view_of: ViewOf) -> list[Row]:  # type: ignore[type-arg] # columns
-    fresh: list[Row] = []
-    for row, (_, *before, line, col, heading, text) in enumerate(batch, first):
-        fresh.append((row, *before, view_of(text)[1], line, col, heading, text, since))
-    return fresh
+def _recounted(rows: Iterable[Sequence], number: int, since: int, view_of: ViewOf, sizes: list[int]) -> Iterator[Row]:  # type: ignore[type-arg] # columns
+    for row, (*places, name, text) in enumerate(rows, number):
+        sizes.append(view_of(text)[1])
+        yield (row, since, sizes[-1], number, *places, name, text)
 
 
 def declare(connection: apsw.Connection, state: StoreState, build: int) -> None:
     tip = state.tip.mark.generation
     connection.execute("UPDATE state SET cur = tip, build = ?", (build,))
+    # A rebound document ended as well, but its chunks did not.
+    ended = list(connection.execute(_PURGE_DOCUMENTS, (tip,)))
+    connection.executemany(_PURGE_CHUNKS, ((first, end, tip) for first, end in ended if end))
     for statement in _PURGE:
         connection.execute(statement, (tip,))
 
@@ -210,10 +218,12 @@ def outbox(connection: apsw.Connection, at: int, view_of: ViewOf) -> tuple[Lexic
 def everything(
     connection: apsw.Connection, at: int, after: str, characters: int, view_of: ViewOf
 ) -> tuple[LexicalDocument, ...]:
-    return tuple(_told(_about(characters, connection.execute(EVERYTHING, {"at": at, "after": after})), view_of))
+    return tuple(
+        _told(_about(characters, connection.execute(EVERYTHING, {"at": at, "after": bytes.fromhex(after)})), view_of)
+    )
 
 
-def _about(characters: int, rows: Iterable[tuple[str, int, str]]) -> Iterator[tuple[str, int, str]]:
+def _about(characters: int, rows: Iterable[tuple[bytes, int, str]]) -> Iterator[tuple[bytes, int, str]]:
     """Whole documents, until they hold so many characters."""
     held, current = 0, None
     for each in rows:
@@ -224,7 +234,7 @@ def _about(characters: int, rows: Iterable[tuple[str, int, str]]) -> Iterator[tu
         yield each
 
 
-def _told(rows: Iterable[tuple[str, int | None, str]], view_of: ViewOf) -> Iterator[LexicalDocument]:
+def _told(rows: Iterable[tuple[bytes, int | None, str]], view_of: ViewOf) -> Iterator[LexicalDocument]:
     for document_id, group in groupby(rows, itemgetter(0)):
         found = tuple(LexicalRow(row, view_of(text)[0]) for _, row, text in group if row is not None)
-        yield LexicalDocument(document_id, found)
+        yield LexicalDocument(document_id.hex(), found)

@@ -1,19 +1,20 @@
 """Tables of the document store, and how rows become the core's values and back.
 
 A row is alive at generation g when `since <= g` and `until` is empty or greater. Texts and headings may hold NUL, so no
-SQL string function ever touches them.
+SQL string function ever touches them. Ids and digests are hexadecimal in the core's values and bytes in the rows.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from groundkit.core.model import Chunk, DocumentRecord, Locator, Span, extractor_of, provenance, source_class_of
 from groundkit.core.result import Success
 from groundkit.core.settings import Settings
-from groundkit.core.storage import Generation, Mark, SourceFailure, Statistics, StoredChunk, StoreState
+from groundkit.core.storage import Generation, Mark, NewDocument, SourceFailure, Statistics, StoredChunk, StoreState
 
-Value: TypeAlias = int | str | None
+Value: TypeAlias = int | str | bytes | None
 Row: TypeAlias = tuple[Value, ...]
 
 
@@ -21,7 +22,8 @@ class DamagedRow(ValueError):
     """A row that this program cannot have written."""
 
 
-# `number` is what chunks know their document by: it is shorter than the id, and a rebound document keeps it.
+# The chunks of a document have consecutive rows. `number`, the first of them, is what they know their document by: it is
+# shorter than the id, and a rebound document keeps it. Without chunks it is empty. `headings`: see `heading_tree`.
 # `text` comes last: whoever wants only tokens or places need not read past them.
 TABLES = (
     """CREATE TABLE generations (
@@ -37,28 +39,28 @@ TABLES = (
         CHECK (cur <= tip)
     ) STRICT""",
     """CREATE TABLE documents (
-        row INTEGER PRIMARY KEY AUTOINCREMENT, number INTEGER NOT NULL, id TEXT NOT NULL, source TEXT NOT NULL,
+        row INTEGER PRIMARY KEY, since INTEGER NOT NULL, until INTEGER CHECK (until > since),
+        number INTEGER, chunks INTEGER NOT NULL, id BLOB NOT NULL CHECK (length(id) = 16), source TEXT NOT NULL,
         source_class TEXT NOT NULL CHECK (source_class IN ('text', 'extracted', 'snapshot')),
         extractor TEXT CHECK (extractor <> ''),
-        text_digest TEXT NOT NULL, length INTEGER NOT NULL, chunks INTEGER NOT NULL, media_type TEXT NOT NULL,
-        title TEXT NOT NULL, fingerprint TEXT NOT NULL, ingested_at TEXT NOT NULL,
-        since INTEGER NOT NULL, until INTEGER CHECK (until > since),
+        text_digest BLOB NOT NULL CHECK (length(text_digest) = 32), length INTEGER NOT NULL, media_type TEXT NOT NULL,
+        title TEXT NOT NULL, fingerprint BLOB NOT NULL CHECK (length(fingerprint) = 32), ingested_at TEXT NOT NULL,
+        headings TEXT,
         UNIQUE (id, since), UNIQUE (number, since),
-        CHECK ((source_class = 'extracted') = (extractor IS NOT NULL))
+        CHECK ((source_class = 'extracted') = (extractor IS NOT NULL)), CHECK ((chunks > 0) = (number IS NOT NULL))
     ) STRICT""",
     "CREATE UNIQUE INDEX documents_live ON documents (source) WHERE until IS NULL",
     "CREATE INDEX documents_ended ON documents (source) WHERE until IS NOT NULL",
     "CREATE INDEX documents_until ON documents (until) WHERE until IS NOT NULL",
     """CREATE TABLE chunks (
-        row INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, document INTEGER NOT NULL,
-        ordinal INTEGER NOT NULL, start INTEGER NOT NULL, stop INTEGER NOT NULL, tokens INTEGER NOT NULL,
-        line INTEGER NOT NULL, col INTEGER NOT NULL, heading TEXT,
-        since INTEGER NOT NULL, until INTEGER CHECK (until > since), text TEXT NOT NULL,
-        UNIQUE (id, since)
+        row INTEGER PRIMARY KEY AUTOINCREMENT, since INTEGER NOT NULL, until INTEGER CHECK (until > since),
+        tokens INTEGER NOT NULL, document INTEGER NOT NULL, start INTEGER NOT NULL, stop INTEGER NOT NULL,
+        line INTEGER NOT NULL, col INTEGER NOT NULL, heading INTEGER NOT NULL,
+        id BLOB NOT NULL CHECK (length(id) = 16), text TEXT NOT NULL
     ) STRICT""",
-    "CREATE INDEX chunks_of_document ON chunks (document, ordinal, since, until)",
-    "CREATE INDEX chunks_until ON chunks (until) WHERE until IS NOT NULL",
-    "CREATE TABLE outbox (document_id TEXT PRIMARY KEY, g INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+    # Five bytes tell nearly all chunks apart, and take half the room of an id.
+    "CREATE INDEX chunks_prefix ON chunks (substr(id, 1, 5))",
+    "CREATE TABLE outbox (document_id BLOB PRIMARY KEY, g INTEGER NOT NULL) STRICT, WITHOUT ROWID",
     """CREATE TABLE failures (
         source TEXT PRIMARY KEY, reason TEXT NOT NULL, detail TEXT NOT NULL, noticed_at TEXT NOT NULL
     ) STRICT, WITHOUT ROWID""",
@@ -77,34 +79,43 @@ STATE = """SELECT c.g, c.token, c.analyzer, c.chunks, c.tokens, c.longest,
 
 RECORD_COLUMNS = """d.id, d.source, d.source_class, d.extractor, d.text_digest, d.length, d.chunks, d.media_type,
                     d.title, d.fingerprint, d.ingested_at"""
-CHUNK_COLUMNS = "c.row, c.id, c.ordinal, c.start, c.stop, c.tokens, c.line, c.col, c.heading, c.text"
+#: Headings longer than this, in bytes, do not come along with each chunk; 0 stands for them.
+SHORT_HEADINGS = 4096
+CHUNK_COLUMNS = f"""c.row, c.id, c.start, c.stop, c.tokens, c.line, c.col, c.heading, c.text, d.row, d.number,
+                    CASE WHEN octet_length(d.headings) > {SHORT_HEADINGS} THEN 0 ELSE d.headings END"""
 
 RECORDS = f"SELECT {RECORD_COLUMNS} FROM documents d WHERE {alive('d')}"
-_DOCUMENT_AND_CHUNK = f"c.document = d.number AND {alive('c')} AND {alive('d')}"
+_DOCUMENT_OF_CHUNK = f"d.number = c.document AND {alive('d')} AND {alive('c')}"
+# The plus keeps SQLite from making an index of all chunks by document first.
+_CHUNKS_OF_DOCUMENT = f"""c.row >= d.number AND c.row < d.number + d.chunks
+    AND +c.document = d.number AND {alive("c")}"""
 #: Rows come in as one JSON array: no limit on their number, and one statement for the cache.
 GIVEN_ROWS = "json_each(:rows) j CROSS JOIN chunks c ON c.row = j.value"
 # CROSS JOIN keeps SQLite from choosing another order by its guesses.
 _STORED = f"SELECT {CHUNK_COLUMNS}, {RECORD_COLUMNS} FROM"
-CHUNKS_BY_ROW = f"{_STORED} {GIVEN_ROWS} CROSS JOIN documents d ON {_DOCUMENT_AND_CHUNK}"
-CHUNKS_OF_DOCUMENT = f"""{_STORED} documents d CROSS JOIN chunks c ON {_DOCUMENT_AND_CHUNK}
-    WHERE d.id = :id AND c.ordinal >= :first ORDER BY c.ordinal LIMIT :count"""
-CHUNKS_BY_PREFIX = f"""{_STORED} chunks c CROSS JOIN documents d ON {_DOCUMENT_AND_CHUNK}
-    WHERE c.id >= :prefix AND c.id < :beyond ORDER BY c.id LIMIT :limit"""
+CHUNKS_BY_ROW = f"{_STORED} {GIVEN_ROWS} CROSS JOIN documents d ON {_DOCUMENT_OF_CHUNK}"
+CHUNKS_OF_DOCUMENT = f"""{_STORED} documents d CROSS JOIN chunks c ON {_CHUNKS_OF_DOCUMENT}
+    WHERE d.id = :id AND {alive("d")} AND c.row >= d.number + :first ORDER BY c.row LIMIT :count"""
+CHUNKS_BETWEEN = f"""{_STORED} chunks c CROSS JOIN documents d ON {_DOCUMENT_OF_CHUNK}
+    WHERE substr(c.id, 1, 5) BETWEEN substr(:first, 1, 5) AND substr(:last, 1, 5) AND c.id BETWEEN :first AND :last
+    ORDER BY substr(c.id, 1, 5), c.id LIMIT :limit"""
 SIZES = f"SELECT c.row, c.tokens FROM {GIVEN_ROWS} WHERE {alive('c')}"
-FIRST = f"""SELECT c.row FROM {GIVEN_ROWS} CROSS JOIN documents d ON {_DOCUMENT_AND_CHUNK}
+FIRST = f"""SELECT c.row FROM {GIVEN_ROWS} CROSS JOIN documents d ON {_DOCUMENT_OF_CHUNK}
     ORDER BY d.source, c.start LIMIT :limit"""
-LIVE = f"SELECT c.row, d.id FROM documents d CROSS JOIN chunks c ON {_DOCUMENT_AND_CHUNK}"
+LIVE = f"SELECT d.number, d.number + d.chunks, d.id FROM documents d WHERE d.chunks > 0 AND {alive('d')}"
+HEADINGS = "SELECT headings FROM documents WHERE row = ?"
 OUTBOX = f"""SELECT o.document_id, c.row, c.text FROM outbox o
     LEFT JOIN documents d ON d.id = o.document_id AND {alive("d")}
-    LEFT JOIN chunks c ON c.document = d.number AND {alive("c")} ORDER BY o.document_id, c.ordinal"""
-EVERYTHING = f"""SELECT d.id, c.row, c.text FROM documents d CROSS JOIN chunks c ON {_DOCUMENT_AND_CHUNK}
-    WHERE d.id > :after ORDER BY d.id, c.ordinal"""
+    LEFT JOIN chunks c ON {_CHUNKS_OF_DOCUMENT} ORDER BY o.document_id, c.row"""
+EVERYTHING = f"""SELECT d.id, c.row, c.text FROM documents d CROSS JOIN chunks c ON {_CHUNKS_OF_DOCUMENT}
+    WHERE d.id > :after AND {alive("d")} ORDER BY d.id, c.row"""
 FAILURES = "SELECT source, reason, detail, noticed_at FROM failures ORDER BY source"
 
-INSERT_DOCUMENT = """INSERT INTO documents (number, id, source, source_class, extractor, text_digest, length, chunks,
-                     media_type, title, fingerprint, ingested_at, since) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
-INSERT_CHUNK = """INSERT INTO chunks (row, id, document, ordinal, start, stop, tokens, line, col, heading, text, since)
-                  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+INSERT_DOCUMENT = """INSERT INTO documents (since, number, headings, id, source, source_class, extractor, text_digest,
+                     length, chunks, media_type, title, fingerprint, ingested_at)
+                     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+INSERT_CHUNK = """INSERT INTO chunks (row, since, tokens, document, start, stop, line, col, heading, id, text)
+                  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 INSERT_GENERATION = "INSERT INTO generations (g, token, analyzer, chunks, tokens, longest) VALUES (?, ?, ?, ?, ?, ?)"
 INSERT_STATE = """INSERT INTO state (one, cur, tip, build, chunk_size, chunk_overlap, language, max_bytes, base)
                   VALUES (1, 0, 0, 0, ?, ?, ?, ?, ?)"""
@@ -134,49 +145,111 @@ def state_of(row: Sequence[object]) -> tuple[StoreState, bool]:
     return StoreState(_generation(*cells[0:6]), _generation(*cells[6:12]), cells[12], settings), bool(cells[13])
 
 
-def document_row(number: int, record: DocumentRecord, since: int) -> Row:
+def document_row(record: DocumentRecord, since: int, number: int | None, headings: str | None) -> Row:
     return (
+        since,
         number,
-        record.document_id,
+        headings,
+        bytes.fromhex(record.document_id),
         record.source,
         source_class_of(record.provenance).value,
         extractor_of(record.provenance),
-        record.text_digest,
+        bytes.fromhex(record.text_digest),
         record.length,
         record.chunks,
         record.media_type,
         record.title,
-        record.fingerprint,
+        bytes.fromhex(record.fingerprint),
         record.ingested_at,
-        since,
     )
 
 
 def record_of(cells: Sequence) -> DocumentRecord:  # type: ignore[type-arg] # as above
-    document_id, source, source_class, extractor, *rest = cells
+    name, source, source_class, extractor, digest, length, chunks, media_type, title, fingerprint, ingested_at = cells
     origin = provenance(source_class, extractor)
     if not isinstance(origin, Success):
-        raise DamagedRow(f"document {document_id}: class {source_class!r} with extractor {extractor!r}")
-    return DocumentRecord(document_id, source, origin.unwrap(), *rest)
+        raise DamagedRow(f"document {name.hex()}: class {source_class!r} with extractor {extractor!r}")
+    return DocumentRecord(
+        name.hex(), source, origin.unwrap(), digest.hex(), length, chunks, media_type, title, fingerprint.hex(), ingested_at
+    )  # fmt: skip
 
 
-_JSON = json.JSONEncoder(ensure_ascii=False)
+_ID_DIGITS = 32
+_BEGINNING = re.compile(f"[0-9a-f]{{0,{_ID_DIGITS}}}")
 
 
-def heading_cell(path: tuple[str, ...]) -> str | None:
-    return _JSON.encode(path) if path else None
+def ids_between(beginning: str) -> tuple[bytes, bytes] | None:
+    """The lowest and the highest id that begin with these digits; None if no id does."""
+    if _BEGINNING.fullmatch(beginning) is None:
+        return None
+    lowest, highest = (beginning.ljust(_ID_DIGITS, digit) for digit in "0f")
+    return bytes.fromhex(lowest), bytes.fromhex(highest)
 
 
-def stored_chunks(rows: Iterable[Sequence]) -> Iterator[StoredChunk]:  # type: ignore[type-arg] # as above
-    """From `CHUNK_COLUMNS` and `RECORD_COLUMNS`; chunks of one document share its record."""
-    records: dict[str, DocumentRecord] = {}
-    for cells in rows:
-        row, chunk_id, ordinal, start, stop, tokens, line, col, heading, text, document_id = cells[:11]
-        if document_id not in records:
-            records[document_id] = record_of(cells[10:])
-        path = tuple(json.loads(heading)) if heading else ()
-        chunk = Chunk(chunk_id, document_id, ordinal, Span(start, stop), text, Locator(line, col, path))
-        yield StoredChunk(row, chunk, tokens, records[document_id])
+def id_cell(name: str) -> bytes | None:
+    """None, which equals nothing in SQL, if it cannot be an id."""
+    between = ids_between(name)
+    return between[0] if between and len(name) == _ID_DIGITS else None
+
+
+_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+
+def heading_tree(new: NewDocument) -> tuple[dict[tuple[str, ...], int], str | None]:
+    """A number for each heading path, and the cell that gives it back: title and parent's number of 1, of 2, …
+
+    Chunks hold the numbers; the empty path is 0. A title stands once, whatever stands below it.
+    """
+    numbers: dict[tuple[str, ...], int] = {(): 0}
+    cell: list[str | int] = []
+    for counted in new.chunks:
+        path = counted.chunk.locator.heading_path
+        if path in numbers:
+            continue
+        for depth in range(1, len(path) + 1):
+            if path[:depth] not in numbers:
+                cell += (path[depth - 1], numbers[path[: depth - 1]])
+                numbers[path[:depth]] = len(numbers)
+    return numbers, _JSON.encode(cell) if cell else None
+
+
+def heading_path(cell: Sequence[object], number: int) -> tuple[str, ...]:
+    """The path that `heading_tree` gave this number."""
+    path: list[str] = []
+    while number:
+        if not 0 < number <= len(cell) // 2:
+            raise DamagedRow(f"there is no heading {number}")
+        title, parent = cell[2 * number - 2 : 2 * number]
+        if not (isinstance(title, str) and isinstance(parent, int) and parent < number):
+            raise DamagedRow(f"heading {number} is no title below an earlier one")
+        path.append(title)
+        number = parent
+    return tuple(reversed(path))
+
+
+def stored_chunks(
+    rows: Iterable[Sequence],  # type: ignore[type-arg] # as above
+    headings_of: Callable[[int], object],
+) -> Iterator[StoredChunk]:
+    """From `CHUNK_COLUMNS` and `RECORD_COLUMNS`; chunks of one document share its record.
+
+    Long headings are asked for by the document's row, once.
+    """
+    known: dict[int, tuple[DocumentRecord, list[object]]] = {}
+    for row, chunk_id, start, stop, tokens, line, col, heading, text, document, number, headings, *cells in rows:
+        if document not in known:
+            known[document] = record_of(cells), _headings(headings_of(document) if headings == 0 else headings)
+        record, titles = known[document]
+        locator = Locator(line, col, heading_path(titles, heading) if heading else ())
+        chunk = Chunk(chunk_id.hex(), record.document_id, row - number, Span(start, stop), text, locator)
+        yield StoredChunk(row, chunk, tokens, record)
+
+
+def _headings(cell: object) -> list[object]:
+    found = json.loads(cell) if isinstance(cell, str) else []
+    if not isinstance(found, list):
+        raise DamagedRow("headings that are no list")
+    return found
 
 
 def failure_row(failure: SourceFailure) -> Row:

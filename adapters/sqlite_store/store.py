@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar, assert_never
 
@@ -21,15 +21,19 @@ from groundkit.adapters.sqlite_store.file import (
     transaction,
 )
 from groundkit.adapters.sqlite_store.schema import (
-    CHUNKS_BY_PREFIX,
+    CHUNKS_BETWEEN,
     CHUNKS_BY_ROW,
     CHUNKS_OF_DOCUMENT,
     FAILURES,
     FIRST,
+    HEADINGS,
     LIVE,
     RECORDS,
     SIZES,
+    Value,
     failure_row,
+    id_cell,
+    ids_between,
     record_of,
     stored_chunks,
 )
@@ -58,8 +62,6 @@ from groundkit.core.storage import (
 T = TypeVar("T")
 
 SUFFIX = ".sqlite3"
-#: In UTF-8 no text that starts with a prefix sorts after the prefix and this.
-_LAST = "\U0010ffff"
 
 
 class SqliteView:
@@ -87,7 +89,13 @@ class SqliteView:
         return self._ask(lambda connection: tuple(row for (row,) in connection.execute(FIRST, asked)))
 
     def live(self, at: int) -> Result[dict[int, str], StorageFailure]:
-        return self._ask(lambda connection: dict(connection.execute(LIVE, {"at": at})))
+        def work(connection: apsw.Connection) -> dict[int, str]:
+            ranges = connection.execute(LIVE, {"at": at})
+            return {
+                row: name for first, end, document in ranges for name in [document.hex()] for row in range(first, end)
+            }
+
+        return self._ask(work)
 
     def failures(self) -> Result[tuple[SourceFailure, ...], StorageFailure]:
         return self._ask(lambda connection: tuple(SourceFailure(*cells) for cells in connection.execute(FAILURES)))
@@ -118,7 +126,7 @@ def _records(connection: apsw.Connection, wanted: RecordQuery, at: int) -> apsw.
         case RecordOfSource(source):
             return connection.execute(f"{RECORDS} AND d.source = :source", {"at": at, "source": source})
         case RecordOfDocument(document_id):
-            return connection.execute(f"{RECORDS} AND d.id = :id", {"at": at, "id": document_id})
+            return connection.execute(f"{RECORDS} AND d.id = :id", {"at": at, "id": id_cell(document_id)})
         case other:
             assert_never(other)
 
@@ -126,17 +134,23 @@ def _records(connection: apsw.Connection, wanted: RecordQuery, at: int) -> apsw.
 def _chunks(connection: apsw.Connection, wanted: ChunkQuery, at: int) -> Iterator[StoredChunk]:
     match wanted:
         case ChunksByRow(rows):
-            found = stored_chunks(connection.execute(CHUNKS_BY_ROW, {"rows": _array(rows), "at": at}))
+            found = _stored(connection, CHUNKS_BY_ROW, {"rows": _array(rows), "at": at})
             by_row = {each.row: each for each in found}
             return (by_row[row] for row in rows if row in by_row)
         case ChunksOfDocument(document_id, first, count):
-            asked = {"id": document_id, "first": first, "count": -1 if count is None else max(count, 0), "at": at}
-            return stored_chunks(connection.execute(CHUNKS_OF_DOCUMENT, asked))
+            limit = -1 if count is None else max(count, 0)
+            asked = {"id": id_cell(document_id), "first": first, "count": limit, "at": at}
+            return _stored(connection, CHUNKS_OF_DOCUMENT, asked)
         case ChunksByPrefix(prefix, limit):
-            between = {"prefix": prefix, "beyond": prefix + _LAST, "limit": max(limit, 0), "at": at}
-            return stored_chunks(connection.execute(CHUNKS_BY_PREFIX, between))
+            lowest, highest = ids_between(prefix) or (None, None)
+            asked = {"first": lowest, "last": highest, "limit": max(limit, 0), "at": at}
+            return _stored(connection, CHUNKS_BETWEEN, asked)
         case other:
             assert_never(other)
+
+
+def _stored(connection: apsw.Connection, query: str, asked: Mapping[str, Value]) -> Iterator[StoredChunk]:
+    return stored_chunks(connection.execute(query, asked), lambda row: connection.execute(HEADINGS, (row,)).get)
 
 
 class SqliteStore:

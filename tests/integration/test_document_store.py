@@ -1,5 +1,6 @@
 """The document store and its twin under one contract; what only the real one has: tables, files, damage."""
 
+import json
 import os
 import stat
 from pathlib import Path
@@ -8,13 +9,17 @@ from tempfile import mkdtemp
 import apsw
 import pytest
 from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
 
 from groundkit.adapters.sqlite_store import SqliteStore
 from groundkit.adapters.sqlite_store.file import APPLICATION_ID, VERSION
+from groundkit.adapters.sqlite_store.schema import SHORT_HEADINGS, heading_path, heading_tree
+from groundkit.core.model import Locator
 from groundkit.core.ports import DocumentStore
 from groundkit.core.result import Failure
 from groundkit.core.settings import Settings
-from groundkit.core.storage import AllRecords, ChunksByRow, StorageProblem, Write
+from groundkit.core.storage import AllRecords, ChunksByPrefix, ChunksByRow, StorageProblem, Write
 from groundkit.testing.memory_store import Disk, MemoryStore
 from groundkit.testing.sample_documents import SOURCES, new_document
 from groundkit.testing.store_contract import StoreContract, looked, problem_of
@@ -104,7 +109,12 @@ def test_the_tables_refuse_two_live_documents_of_a_source(tmp_path: Path) -> Non
     "damage",
     [
         "UPDATE chunks SET text = CAST(x'c328' AS TEXT)",
-        "UPDATE chunks SET heading = '[\"a'",
+        "UPDATE chunks SET heading = 3",
+        "UPDATE chunks SET heading = -1",
+        "UPDATE documents SET headings = '[\"a'",
+        "UPDATE documents SET headings = '7'",
+        'UPDATE documents SET headings = \'[0, "a", 0, "b"]\'',
+        'UPDATE documents SET headings = \'["a", 1, "b", 2]\'',
         "UPDATE documents SET extractor = 'x/1'",
         "UPDATE documents SET title = CAST(x'ff' AS TEXT)",
     ],
@@ -115,6 +125,57 @@ def test_rows_that_cannot_be_read_are_damage(tmp_path: Path, damage: str) -> Non
     view = SqliteStore(tmp_path, "c").view().unwrap()
     rows = tuple(view.live(1).unwrap())
     assert problem_of(view.chunks(ChunksByRow(rows), 1)) is StorageProblem.DAMAGED
+    view.close()
+
+
+headings = st.text(max_size=4) | st.sampled_from(("A\x00", '"', "東", "a" * 3000))
+
+
+@given(st.lists(st.lists(headings, max_size=3).map(tuple), max_size=12))
+def test_heading_paths_come_back_from_one_list_in_which_no_branch_stands_twice(paths: list[tuple[str, ...]]) -> None:
+    new = new_document("B.md", "x" * len(paths), 1)
+    placed = [
+        evolve(counted, chunk=evolve(counted.chunk, locator=evolve(counted.chunk.locator, heading_path=path)))
+        for counted, path in zip(new.chunks, paths, strict=True)
+    ]
+    numbers, cell = heading_tree(evolve(new, chunks=tuple(placed)))
+    stored = json.loads(cell or "[]")
+    assert [heading_path(stored, numbers[path]) for path in paths] == paths
+    assert len(stored) == 2 * len({path[:depth] for path in paths for depth in range(1, len(path) + 1)})
+
+
+def test_headings_too_long_to_come_along_with_each_chunk_are_read_all_the_same(tmp_path: Path) -> None:
+    store = stored(tmp_path, {"C.md": "one two three"})
+    new = new_document("B.md", "one two three")
+    long = [
+        evolve(counted, chunk=evolve(counted.chunk, locator=Locator(1, 1, ("a" * SHORT_HEADINGS, str(number)))))
+        for number, counted in enumerate(new.chunks)
+    ]
+    new = evolve(new, chunks=tuple(long))
+    store.stage(Write((new,))).unwrap()
+    assert looked(store, "tip") == {"B.md": new, "C.md": new_document("C.md", "one two three")}
+
+
+@pytest.mark.parametrize("shift", [1, -1])
+def test_chunks_that_are_not_in_their_order_are_refused(tmp_path: Path, shift: int) -> None:
+    store = stored(tmp_path, {"B.md": "one"})
+    new = new_document("C.md", "one two three")
+    chunks = (*new.chunks[shift:], *new.chunks[:shift])
+    for wrong in (chunks, new.chunks[:shift]):
+        assert problem_of(store.stage(Write((evolve(new, chunks=wrong),)))) is StorageProblem.FAILED
+    assert set(looked(store, "tip")) == {"B.md"}
+
+
+def test_ids_that_begin_alike_are_told_apart_and_come_in_their_order(tmp_path: Path) -> None:
+    new = new_document("B.md", "one two three four five")
+    ids = [f"{'ab' * 12}{number:08x}" for number in (7, 2, 9, 1, 255)]
+    alike = [evolve(each, chunk=evolve(each.chunk, id=name)) for each, name in zip(new.chunks, ids, strict=True)]
+    store = stored(tmp_path, {"C.md": "other"})
+    store.stage(Write((evolve(new, chunks=tuple(alike)),))).unwrap()
+    view = store.view().unwrap()
+    for prefix in ("ab" * 12, "ab" * 5, "abababa", "ab" * 12 + "000000", "ab" * 12 + "0000000", ids[2], ids[2] + "0"):
+        found = [each.chunk.id for each in view.chunks(ChunksByPrefix(prefix, 3), 2).unwrap()]
+        assert found == [name for name in sorted(ids) if name.startswith(prefix)][:3]
     view.close()
 
 
