@@ -1,0 +1,89 @@
+"""The files of a build: which are in force, whether they are what was written, and what a killed writer left of them."""
+
+import fcntl
+import json
+import os
+import re
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from groundkit.adapters.tantivy_index.failures import Damaged
+
+_SEGMENT_PARTS = ("fast", "fieldnorm", "idx", "pos", "store", "term")
+_SEGMENT_FILE = r"[0-9a-f]{32}\.(?:\d+\.)?\w+"
+_FOOTER = re.compile(rb'\{"version":\{"major":\d+,"minor":\d+,"patch":\d+,"index_format_version":\d+\},"crc":(\d+)\}')
+_FOOTER_MAGIC = 1337
+
+
+def _meta(path: Path) -> dict[str, int | None]:
+    """The hex id of every segment that is in force, with the number of its delete file."""
+    try:
+        segments = json.loads((path / "meta.json").read_bytes())["segments"]
+        return {each["segment_id"].replace("-", ""): (each["deletes"] or {}).get("opstamp") for each in segments}
+    except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise Damaged(f"meta.json: {error}") from error
+
+
+def named(path: Path) -> set[str]:
+    """Files of all segments in force."""
+    segments = _meta(path)
+    parts = {f"{segment}.{part}" for segment in segments for part in _SEGMENT_PARTS}
+    return parts | {f"{segment}.{opstamp}.del" for segment, opstamp in segments.items() if opstamp is not None}
+
+
+def sweep(path: Path) -> None:
+    """Unlink what a killed writer left. Readers that are just opening keep the lock while they do."""
+    with open(path / ".tantivy-meta.lock", "ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        in_force = named(path)
+        for name in os.listdir(path):
+            if name not in in_force and (re.fullmatch(_SEGMENT_FILE, name) or name.startswith(".tmp")):
+                os.unlink(path / name)
+
+
+def findings(path: Path, names: Iterable[str]) -> Iterator[str]:
+    """Files that are missing or whose checksum, which tantivy writes and never reads, does not fit."""
+    for name in names:
+        try:
+            fits = _checksum_fits((path / name).read_bytes())
+        except FileNotFoundError:
+            yield f"{name} is missing"
+        else:
+            if not fits:
+                yield f"{name} does not have the checksum it was written with"
+
+
+def _checksum_fits(data: bytes) -> bool:
+    """A file is its body, a footer with the CRC-32 of the body, the footer's length, and a magic number."""
+    if len(data) < 8:
+        return False
+    length, magic = int.from_bytes(data[-8:-4], "little"), int.from_bytes(data[-4:], "little")
+    footer = _FOOTER.fullmatch(data[-8 - length : -8])
+    return magic == _FOOTER_MAGIC and footer is not None and int(footer[1]) == zlib.crc32(data[: -8 - length])
+
+
+def make_private(path: Path) -> None:
+    for entry in os.scandir(path):
+        if entry.stat(follow_symlinks=False).st_mode & 0o077:
+            os.chmod(entry.path, 0o600)
+
+
+def sync_directory(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def remove(path: Path) -> None:
+    # Only a writer pays for this.
+    import shutil
+
+    try:
+        shutil.rmtree(path)
+    except NotADirectoryError:
+        path.unlink()
+    except FileNotFoundError:
+        pass
