@@ -17,7 +17,7 @@ class Settings:
     """Chunk size and overlap in code points, stemming language, and the largest source in bytes.
 
     `base` is the base directory relative to the index directory (posix separators), or None while no local source was
-    ingested.
+    ingested. `recut` holds from a change of the chunk sizes until every source was cut by the new ones.
     """
 
     chunk_size: int = 1200
@@ -25,6 +25,7 @@ class Settings:
     language: str = "english"
     max_bytes: int = 64 * 1024 * 1024
     base: str | None = None
+    recut: bool = False
 
     @property
     def hard_limit(self) -> int:
@@ -66,6 +67,8 @@ class SettingsChange:
 
 
 def changed(settings: Settings, change: SettingsChange) -> Result[Settings, SettingsRefused]:
-    """The settings with the change in them, if they stay within their limits."""
+    """The settings with the change in them, if they stay within their limits. Other chunk sizes ask for a `recut`."""
     given = asdict(change, filter=lambda _, value: value is not None)
-    return checked(evolve(settings, **given))
+    wanted = evolve(settings, **given)
+    resized = (wanted.chunk_size, wanted.chunk_overlap) != (settings.chunk_size, settings.chunk_overlap)
+    return checked(evolve(wanted, recut=settings.recut or resized))

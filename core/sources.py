@@ -146,6 +146,11 @@ def kind_of(source: str, as_text: bool = False) -> Kind | None:
     return PLAIN_TEXT if as_text else KINDS.get(suffix_of(source))
 
 
+def kind_of_media_type(media_type: str) -> Kind:
+    """The kind a stored document was ingested as, whatever its name is."""
+    return next((kind for kind in KINDS.values() if kind.media_type == media_type), PLAIN_TEXT)
+
+
 def is_utf8(name: str) -> bool:
     """Whether a name was read as UTF-8; bytes that could not be stand in it as lone surrogates."""
     return name.isascii() or not any("\ud800" <= character <= "\udfff" for character in name)

@@ -2,11 +2,22 @@
 
 from contextlib import closing
 
-from groundkit.core.model import DocumentRecord
+from attrs import evolve
+
+from groundkit.core.model import DocumentRecord, SourceClass
 from groundkit.core.ports import Ports, SourceReader
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import Settings, changed
-from groundkit.core.sources import Found, FoundFailed, FoundFile, FoundSkipped, WalkRequest, in_scope
+from groundkit.core.sources import (
+    Found,
+    FoundFailed,
+    FoundFile,
+    FoundSkipped,
+    WalkRequest,
+    in_scope,
+    kind_of_media_type,
+    source_of,
+)
 from groundkit.core.storage import AllRecords, RecordOfSource, StorageFailure, StorageProblem, StoreState, Write
 from groundkit.ingest_run import Batching, Run
 from groundkit.ingest_values import (
@@ -107,7 +118,8 @@ def _begin(ports: Ports, request: IngestRequest, settled: StoreState | None) -> 
     wanted = changed(before or Settings(), request.change)
     if isinstance(wanted, Failure):
         return wanted
-    settings = wanted.unwrap()
+    # A new collection has nothing that was cut by other sizes.
+    settings = evolve(wanted.unwrap(), recut=before is not None and wanted.unwrap().recut)
     opened = ports.sources(settings.base or "")
     if isinstance(opened, Failure):
         return opened
@@ -127,7 +139,7 @@ def _prepare(
     settled: StoreState | None,
 ) -> Result[Run, IngestRefused]:
     found = tuple(reader.walk(WalkRequest(request.paths, request.as_text)))
-    known = Success({}) if before is None else _known(ports, request.paths, found)
+    known = Success({}) if before is None else _known(ports, () if settings.recut else request.paths, found)
     if isinstance(known, Failure):
         return known
     records = known.unwrap()
@@ -146,21 +158,34 @@ def _prepare(
         noted = writer.write(Write(settings=settings))
         if isinstance(noted, Failure):
             return noted
+    if settings.recut:
+        found += _others(records, found, request.paths)
     limits = Batching(BATCH_DOCUMENTS, BATCH_CHARACTERS)
     return Success(Run(ports, request, settings, reader, writer, found, records, limits))
+
+
+def _others(records: dict[str, DocumentRecord], found: tuple[Found, ...], paths: tuple[str, ...]) -> tuple[Found, ...]:
+    """The stored sources beside the asked paths, for a run that has to cut everything anew."""
+    told = {source_of(each) for each in found}
+    return tuple(
+        FoundFile(source, kind_of_media_type(record.media_type))
+        for source, record in records.items()
+        if source not in told and not in_scope(paths, source) and record.source_class is SourceClass.TEXT
+    )
 
 
 def _known(
     ports: Ports, paths: tuple[str, ...], found: tuple[Found, ...]
 ) -> Result[dict[str, DocumentRecord], StorageFailure]:
-    """The stored documents that this run may touch: one look-up each for single files, else all."""
+    """The stored documents that this run may touch: one look-up each for single files, else all (also with no path)."""
     viewed = ports.documents.view()
     if isinstance(viewed, Failure):
         return viewed
     files = {each.source for each in found if isinstance(each, FoundFile)}
     with closing(viewed.unwrap()) as view:
         at = view.state.tip.mark.generation
-        wanted = [RecordOfSource(path) for path in paths] if files.issuperset(paths) else [AllRecords()]
+        single = bool(paths) and files.issuperset(paths)
+        wanted = [RecordOfSource(path) for path in paths] if single else [AllRecords()]
         known: dict[str, DocumentRecord] = {}
         for query in wanted:
             records = view.records(query, at)

@@ -195,7 +195,10 @@ class Run:
         untold = tuple(each.failure.source for each in self.found if isinstance(each, FoundFailed))
         gone = removals(self.known.values(), self.request.paths, told, untold, self.request.prune_all)
         self.batch.removed.extend(gone.removed)
-        written = behind.finish(self._taken())
+        last = self._taken()
+        if self.settings.recut:
+            last = evolve(last, settings=evolve(self.settings, recut=False))
+        written = behind.finish(last)
         if isinstance(written, Failure):
             return written
         noted = self._note_failures(untold)

@@ -35,7 +35,7 @@ TABLES = (
         cur INTEGER NOT NULL REFERENCES generations, tip INTEGER NOT NULL REFERENCES generations,
         build INTEGER NOT NULL, dropped INTEGER NOT NULL DEFAULT 0 CHECK (dropped IN (0, 1)),
         chunk_size INTEGER NOT NULL, chunk_overlap INTEGER NOT NULL, language TEXT NOT NULL,
-        max_bytes INTEGER NOT NULL, base TEXT,
+        max_bytes INTEGER NOT NULL, base TEXT, recut INTEGER NOT NULL CHECK (recut IN (0, 1)),
         CHECK (cur <= tip)
     ) STRICT""",
     """CREATE TABLE documents (
@@ -74,7 +74,7 @@ def alive(table: str) -> str:
 
 STATE = """SELECT c.g, c.token, c.analyzer, c.chunks, c.tokens, c.longest,
                   t.g, t.token, t.analyzer, t.chunks, t.tokens, t.longest,
-                  s.build, s.dropped, s.chunk_size, s.chunk_overlap, s.language, s.max_bytes, s.base
+                  s.build, s.dropped, s.chunk_size, s.chunk_overlap, s.language, s.max_bytes, s.base, s.recut
              FROM state s JOIN generations c ON c.g = s.cur JOIN generations t ON t.g = s.tip"""
 
 RECORD_COLUMNS = """d.id, d.source, d.source_class, d.extractor, d.text_digest, d.length, d.chunks, d.media_type,
@@ -117,13 +117,14 @@ INSERT_DOCUMENT = """INSERT INTO documents (since, number, headings, id, source,
 INSERT_CHUNK = """INSERT INTO chunks (row, since, tokens, document, start, stop, line, col, heading, id, text)
                   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 INSERT_GENERATION = "INSERT INTO generations (g, token, analyzer, chunks, tokens, longest) VALUES (?, ?, ?, ?, ?, ?)"
-INSERT_STATE = """INSERT INTO state (one, cur, tip, build, chunk_size, chunk_overlap, language, max_bytes, base)
-                  VALUES (1, 0, 0, 0, ?, ?, ?, ?, ?)"""
-UPDATE_SETTINGS = "UPDATE state SET chunk_size = ?, chunk_overlap = ?, language = ?, max_bytes = ?, base = ?"
+INSERT_STATE = """INSERT INTO state (one, cur, tip, build, chunk_size, chunk_overlap, language, max_bytes, base, recut)
+                  VALUES (1, 0, 0, 0, ?, ?, ?, ?, ?, ?)"""
+UPDATE_SETTINGS = "UPDATE state SET chunk_size = ?, chunk_overlap = ?, language = ?, max_bytes = ?, base = ?, recut = ?"
 
 
 def settings_row(settings: Settings) -> Row:
-    return (settings.chunk_size, settings.chunk_overlap, settings.language, settings.max_bytes, settings.base)
+    sizes = (settings.chunk_size, settings.chunk_overlap)
+    return (*sizes, settings.language, settings.max_bytes, settings.base, int(settings.recut))
 
 
 def generation_row(generation: Generation) -> Row:
@@ -138,10 +139,8 @@ def _generation(g: int, token: str, analyzer: str, chunks: int, tokens: int, lon
 def state_of(row: Sequence[object]) -> tuple[StoreState, bool]:
     """The state, and whether the collection was dropped."""
     cells: Sequence = row  # type: ignore[type-arg] # STRICT tables hold what the columns say
-    chunk_size, chunk_overlap, language, max_bytes, base = cells[14:19]
-    settings = Settings(
-        chunk_size=chunk_size, chunk_overlap=chunk_overlap, language=language, max_bytes=max_bytes, base=base
-    )
+    chunk_size, chunk_overlap, language, max_bytes, base, recut = cells[14:20]
+    settings = Settings(chunk_size, chunk_overlap, language, max_bytes, base, bool(recut))
     return StoreState(_generation(*cells[0:6]), _generation(*cells[6:12]), cells[12], settings), bool(cells[13])
 
 

@@ -1,6 +1,6 @@
 """Settings stay within their limits, and a change changes what it names."""
 
-from attrs import asdict
+from attrs import asdict, evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -49,9 +49,13 @@ def test_a_refusal_names_a_setting_and_the_value_it_has(settings: Settings) -> N
 
 
 @given(good, changes)
-def test_a_change_changes_what_it_names_and_nothing_else(settings: Settings, change: SettingsChange) -> None:
+def test_a_change_changes_what_it_names_and_other_sizes_ask_for_a_recut(
+    settings: Settings, change: SettingsChange
+) -> None:
     named = {name: value for name, value in asdict(change).items() if value is not None}
     wanted = Settings(**(asdict(settings) | named))
+    if (wanted.chunk_size, wanted.chunk_overlap) != (settings.chunk_size, settings.chunk_overlap):
+        wanted = evolve(wanted, recut=True)
     assert changed(settings, change) == (Success(wanted) if within(wanted) else checked(wanted))
 
 
