@@ -254,6 +254,11 @@ class StorageFailure:
     artefact: str
     detail: str
 
+    @property
+    def absent(self) -> bool:
+        """Whether there is no such collection, or none any more."""
+        return self.problem in (StorageProblem.MISSING, StorageProblem.DROPPED)
+
 
 class LexicalProblem(Enum):
     MISSING = "missing"

@@ -5,13 +5,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from groundkit.collection import Collection as Collection
-    from groundkit.collection import FetchedChunk as FetchedChunk
-    from groundkit.collection import IndexStatus as IndexStatus
-    from groundkit.collection import index_status as index_status
-    from groundkit.collection import list_collections as list_collections
-    from groundkit.collection import open as open
-    from groundkit.collection import resolve_citation as resolve_citation
-    from groundkit.collection import verify_citation as verify_citation
     from groundkit.core.model import Chunk as Chunk
     from groundkit.core.model import Citation as Citation
     from groundkit.core.model import Document as Document
@@ -33,24 +26,22 @@ if TYPE_CHECKING:
     from groundkit.errors import QueryError as QueryError
     from groundkit.errors import RetrievalError as RetrievalError
     from groundkit.errors import StorageError as StorageError
+    from groundkit.fetch import FetchedChunk as FetchedChunk
     from groundkit.ingest import FailedSource as FailedSource
     from groundkit.ingest import IngestReport as IngestReport
     from groundkit.ingest import SourceEvent as SourceEvent
+    from groundkit.opening import index_status as index_status
+    from groundkit.opening import list_collections as list_collections
+    from groundkit.opening import open as open
+    from groundkit.status import IndexStatus as IndexStatus
+    from groundkit.uncollected import resolve_citation as resolve_citation
+    from groundkit.uncollected import verify_citation as verify_citation
     from groundkit.verify import Checked as Checked
 
 _HOME = {
     name: module
     for module, names in {
-        "groundkit.collection": (
-            "Collection",
-            "FetchedChunk",
-            "IndexStatus",
-            "index_status",
-            "list_collections",
-            "open",
-            "resolve_citation",
-            "verify_citation",
-        ),
+        "groundkit.collection": ("Collection",),
         "groundkit.core.model": (
             "Chunk",
             "Citation",
@@ -76,7 +67,11 @@ _HOME = {
             "RetrievalError",
             "StorageError",
         ),
+        "groundkit.fetch": ("FetchedChunk",),
         "groundkit.ingest": ("FailedSource", "IngestReport", "SourceEvent"),
+        "groundkit.opening": ("index_status", "list_collections", "open"),
+        "groundkit.status": ("IndexStatus",),
+        "groundkit.uncollected": ("resolve_citation", "verify_citation"),
         "groundkit.verify": ("Checked",),
     }.items()
     for name in names

@@ -6,92 +6,40 @@ A use case is imported by the method that carries it out, so a search does not p
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, NoReturn, Self, TypeVar
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from groundkit import config
-from groundkit.compose import old_chunks, old_sources, ports_for, sources_below
-from groundkit.core.fingerprint import text_digest
-from groundkit.core.model import (
-    Chunk,
-    Citation,
-    DocumentRecord,
-    RetrievalResult,
-    Verification,
-)
-from groundkit.core.paths import is_url
-from groundkit.core.ports import Ports, SourceReader, StoreView
 from groundkit.core.result import Failure, Result, Success
-from groundkit.core.settings import LANGUAGES, Settings, SettingsChange
-from groundkit.core.sources import Explanation, Found, ReadFailure, ReadProblem, WalkRequest, is_utf8
-from groundkit.core.storage import (
-    AllRecords,
-    ChunksByPrefix,
-    Generation,
-    OldChunk,
-    OldStore,
-    RecordOfSource,
-    SourceFailure,
-    StorageFailure,
-    StorageProblem,
-    StoredChunk,
-    StoreState,
-)
+from groundkit.core.settings import Settings, SettingsChange
+from groundkit.core.storage import AllRecords, RecordOfSource, StorageFailure
 from groundkit.errors import GroundkitError, RetrievalError, error_of
+from groundkit.reading import Reader, stored_settings
 
 if TYPE_CHECKING:
+    from groundkit.core.model import Citation, DocumentRecord, RetrievalResult, Verification
+    from groundkit.core.ports import Ports, SourceReader, StoreView
+    from groundkit.core.sources import Explanation, Found, ReadFailure
+    from groundkit.core.storage import OldChunk, OldStore, StoreState
     from groundkit.doctor import Diagnosis
     from groundkit.drop import Removed
+    from groundkit.fetch import FetchedChunk
     from groundkit.ingest import IngestReport, SourceEvent
-    from groundkit.reading import Reader
     from groundkit.render import AnyFailure
     from groundkit.requests import NoBaseGiven
-    from groundkit.search import SearchRefused, SearchRequest
+    from groundkit.status import IndexStatus
     from groundkit.verify import Checked, OpenSources
 
 #: Bytes of sources that a search reads at most to verify its hits; the rest of them are `unresolvable`, `budget`.
 VERIFY_BUDGET = 256 * 1024 * 1024
 
-#: Changes of the stemming language that one search follows.
-LANGUAGE_CHANGES = 3
-
 PathLike = str | os.PathLike[str]
 T = TypeVar("T")
-
-_ID_START = re.compile(r"[0-9a-f]{1,32}")
-_ABSENT = (StorageProblem.MISSING, StorageProblem.DROPPED)
-
-
-@frozen
-class FetchedChunk:
-    """A chunk asked for by its id, with its verification; an unknown id gives no chunk, and says so."""
-
-    chunk_id: str
-    chunk: Chunk | None
-    citation: Citation | None
-    verification: Verification
-
-
-@frozen
-class IndexStatus:
-    """What a collection holds. `failures` are the sources that could not be ingested when last tried."""
-
-    collection: str
-    generation: int
-    documents: int
-    chunks: int
-    tokens: int
-    base: str | None
-    settings: Settings
-    analyzer: str
-    unfinished: bool
-    failures: tuple[SourceFailure, ...]
 
 
 class Collection:
@@ -203,9 +151,10 @@ class Collection:
         With `verify`, each hit's source is looked at again, as far as `VERIFY_BUDGET` goes. A query without a word has
         no hits.
         """
-        from groundkit.search import SearchRequest
+        from groundkit.search import SearchRequest, search_under
 
-        hits = list(self._or_raise(self._searched(SearchRequest(query, max(0, limit), max(0, offset)))))
+        request = SearchRequest(query, max(0, limit), max(0, offset))
+        hits = list(self._or_raise(search_under(self._known().language, self._ports.lexical, self._reader, request)))
         if not verify:
             return hits
         from groundkit.verify import verify_together
@@ -245,57 +194,42 @@ class Collection:
 
         for record in self.get_document_records():
             with self._view() as view:
-                found = self._or_raise(citations_of(view, _finished(view), record))
+                found = self._or_raise(citations_of(view, view.state.current, record))
             yield from found
 
     def fetch_chunk(self, chunk_id: str) -> FetchedChunk:
         """A chunk by its id or the unmistakable beginning of one, with its verification."""
-        from groundkit.citations import cite
         from groundkit.core.verdicts import UnknownChunk, judge_absence
+        from groundkit.fetch import FetchedChunk, fetch
 
         with self._view() as view:
-            generation = _finished(view)
-            stored: tuple[StoredChunk, ...] = ()
-            if _ID_START.fullmatch(chunk_id):
-                stored = self._or_raise(view.chunks(ChunksByPrefix(chunk_id, 3), generation.mark.generation))
-            if not stored:
-                return FetchedChunk(chunk_id, None, None, judge_absence(UnknownChunk(chunk_id)))
-            if len(stored) > 1:
-                from groundkit.requests import AmbiguousChunk
-
-                self._raise(AmbiguousChunk(chunk_id, tuple(each.chunk.id for each in stored)))
-            citation = self._or_raise(cite(view, generation, stored[0]))
-        return FetchedChunk(stored[0].chunk.id, stored[0].chunk, citation, self.verify(citation))
+            found = self._or_raise(fetch(view, chunk_id))
+        if found is None:
+            return FetchedChunk(chunk_id, None, None, judge_absence(UnknownChunk(chunk_id)))
+        chunk, citation = found
+        return FetchedChunk(chunk.id, chunk, citation, self.verify(citation))
 
     def get_document_records(self, source: str | None = None) -> list[DocumentRecord]:
         """The stored documents by source, or the one of this source."""
+        from groundkit.core.sources import is_utf8
+
         if source is not None and not is_utf8(source):
             self._known()
             return []
         with self._view() as view:
             wanted = AllRecords() if source is None else RecordOfSource(source)
-            return list(self._or_raise(view.records(wanted, _finished(view).mark.generation)))
+            return list(self._or_raise(view.records(wanted, view.state.current.mark.generation)))
 
     def status(self) -> IndexStatus:
         """Counts, settings, and what failed when it was last tried."""
-        with self._view() as view:
-            state = view.state
-            documents = len(self._or_raise(view.records(AllRecords(), state.current.mark.generation)))
-            return IndexStatus(
-                collection=self._name,
-                generation=state.current.mark.generation,
-                documents=documents,
-                chunks=state.current.statistics.chunks,
-                tokens=state.current.statistics.tokens,
-                base=state.settings.base,
-                settings=state.settings,
-                analyzer=state.current.analyzer,
-                unfinished=state.tip.mark != state.current.mark,
-                failures=self._or_raise(view.failures()),
-            )
+        from groundkit.status import status_of
+
+        return self._or_raise(status_of(self._ports.documents, self._name))
 
     def walk(self, paths: Sequence[PathLike] = ("",), *, as_text: bool = False) -> list[Found]:
         """What an ingest of these paths would find, and what it would pass over and why."""
+        from groundkit.core.sources import WalkRequest
+
         sources = self.sources_of(list(paths))
         with closing(self._or_raise(self._open_sources())) as reader:
             return list(reader.walk(WalkRequest(sources, as_text)))
@@ -319,16 +253,22 @@ class Collection:
         Such a store can be listed and its chunks read (`old_chunks`); nothing else. What it holds is brought over by
         ingesting its sources into a new collection.
         """
+        from groundkit.compose import old_sources
+
         return self._or_raise(old_sources(self._index_directory, self._name))
 
     def old_chunks(self, source: str) -> tuple[OldChunk, ...]:
         """The chunks of one source of such a store, in order."""
+        from groundkit.compose import old_chunks
+
         return self._or_raise(old_chunks(self._index_directory, self._name, source))
 
     # -- inside
 
     def sources_of(self, paths: Sequence[PathLike]) -> tuple[str, ...]:
         """Paths as sources below the base. Relative ones start there."""
+        from groundkit.core.paths import is_url
+
         for each in paths:
             if is_url(os.fspath(each)):
                 from groundkit.requests import UnsupportedSource
@@ -346,27 +286,13 @@ class Collection:
             return Failure(NoBaseGiven())
         return self._ports.sources(config.relative_base(base, self._index_directory))
 
-    def _searched(self, request: SearchRequest) -> Result[tuple[RetrievalResult, ...], SearchRefused]:
-        """Under the language that the index is of. While that is being changed, the settings may name another one."""
-        from groundkit.reading import AnalyzerChanged
-        from groundkit.search import search
-
-        language = self._known().language
-        answered = search(self._reader(language), self._ports.lexical(language), request)
-        for _ in range(LANGUAGE_CHANGES):
-            failure = answered.failure() if isinstance(answered, Failure) else None
-            if not isinstance(failure, AnalyzerChanged):
-                break
-            analyzers = ((each, self._ports.lexical(each).analyzer) for each in LANGUAGES)
-            language = next((each for each, analyzer in analyzers if analyzer == failure.recorded), language)
-            answered = search(self._reader(language), self._ports.lexical(language), request)
-        return answered
-
     def _opener(self) -> OpenSources | None:
         """How verification gets at the sources; a store that cannot be read is a source that cannot be looked at."""
         try:
             base = self.base
         except GroundkitError as error:
+            from groundkit.core.sources import ReadFailure, ReadProblem
+
             refused = ReadFailure("", ReadProblem.UNREADABLE, str(error))
             return lambda: Failure(refused)
         if base is None:
@@ -381,23 +307,19 @@ class Collection:
         return (stored or Settings()).max_bytes
 
     def _stored_settings(self) -> Settings | None:
-        viewed = self._ports.documents.view()
-        if isinstance(viewed, Failure) and viewed.failure().problem in _ABSENT:
+        stored = stored_settings(self._ports.documents)
+        if isinstance(stored, Failure) and stored.failure().absent:
             return None
-        with closing(self._or_raise(viewed)) as view:
-            return view.state.settings
+        return self._or_raise(stored)
 
     def _known(self) -> Settings:
         """The settings of a collection that exists; an error that lists those which do, otherwise."""
-        with self._view() as view:
-            return view.state.settings
+        return self._or_raise(stored_settings(self._ports.documents))
 
     def _view(self) -> closing[StoreView]:
         return closing(self._or_raise(self._ports.documents.view()))
 
     def _reader(self, language: str) -> Reader:
-        from groundkit.reading import Reader
-
         if language not in self._readers:
             self._readers[language] = Reader(self._ports.documents, self._ports.lexical(language))
         return self._readers[language]
@@ -408,76 +330,7 @@ class Collection:
         return result.unwrap()
 
     def _raise(self, failure: AnyFailure) -> NoReturn:
-        if isinstance(failure, StorageFailure) and failure.problem in _ABSENT:
+        if isinstance(failure, StorageFailure) and failure.absent:
             existing = tuple(name for name in config.collections_in(self._index_directory) if name != self._name)
             failure = config.UnknownCollection(self._name, str(self._index_directory), existing)
         raise error_of(failure)
-
-
-def _finished(view: StoreView) -> Generation:
-    return view.state.current
-
-
-def open(
-    index_directory: PathLike, *, base: PathLike | None = None, collection: str = config.DEFAULT_COLLECTION
-) -> Collection:
-    """A collection in an index directory, without creating or reading anything yet.
-
-    `base` is the directory its sources lie below; without it, the one the collection remembers, or the directory that
-    holds the index. Both paths are taken from the working directory. A base that differs from the remembered one is a
-    `ConfigurationError` at the next ingest.
-    """
-    named = config.collection_name(collection)
-    if isinstance(named, Failure):
-        raise error_of(named.failure())
-    directory = Path(os.path.abspath(index_directory))
-    given = None if base is None else Path(os.path.abspath(base))
-    return Collection(ports_for(directory, collection), directory, collection, given)
-
-
-def list_collections(index_directory: PathLike) -> list[str]:
-    """The collections of an index directory, sorted; a dropped one does not count."""
-    directory = Path(os.path.abspath(index_directory))
-    return [name for name in config.collections_in(directory) if _exists(ports_for(directory, name))]
-
-
-def _exists(ports: Ports) -> bool:
-    viewed = ports.documents.view()
-    if isinstance(viewed, Success):
-        viewed.unwrap().close()
-    ports.documents.close()
-    return isinstance(viewed, Success) or viewed.failure().problem not in _ABSENT
-
-
-def index_status(index_directory: PathLike, collection: str = config.DEFAULT_COLLECTION) -> IndexStatus:
-    """Counts, settings and failures of one collection."""
-    with open(index_directory, collection=collection) as opened:
-        return opened.status()
-
-
-def verify_citation(citation: Citation, expected_text: str | None = None, *, base: PathLike | None) -> Verification:
-    """Check a citation with nothing but the base directory. Never raises.
-
-    With `expected_text`, that is what the source has to say at the span, whatever digest the citation carries.
-    """
-    from groundkit.verify import verify
-
-    expected = citation if expected_text is None else evolve(citation, digest=text_digest(expected_text))
-    return verify(_opener_of(base), Settings().max_bytes, expected)
-
-
-def resolve_citation(citation: Citation, *, base: PathLike | None) -> str:
-    """The text a citation stands for, as its source has it now; `RetrievalError` with the verdict where it does not."""
-    from groundkit.verify import resolve
-
-    resolved = resolve(_opener_of(base), Settings().max_bytes, citation)
-    if isinstance(resolved, Failure):
-        raise RetrievalError(resolved.failure())
-    return resolved.unwrap()
-
-
-def _opener_of(base: PathLike | None) -> OpenSources | None:
-    if base is None:
-        return None
-    directory = Path(os.path.abspath(base))
-    return lambda: sources_below(directory, None)

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import click
 
-from groundkit import collection
+from groundkit.collection import Collection
 from groundkit.core.model import Citation, RetrievalResult, Verdict, Verification
+from groundkit.opening import open as open_collection
 
 QUESTION = "how does the water rise with the tide"
 SOURCE = "tides.md"
@@ -56,7 +57,7 @@ def _documents() -> Iterator[Path]:
 def tour(color: bool) -> int:
     """Walk through it; 0 when every verdict is the one the tour promises, else 1."""
     teller = _Teller(color)
-    with _documents() as folder, collection.open(folder / ".groundkit", base=folder) as kb:
+    with _documents() as folder, open_collection(folder / ".groundkit", base=folder) as kb:
         names = sorted(path.name for path in folder.iterdir())
         teller.say(f"{len(names)} short documents in a temporary folder: {', '.join(names)}.")
         _ingest(kb, teller)
@@ -71,13 +72,13 @@ def tour(color: bool) -> int:
     return 0 if kept and told == [verdict for _, _, _, verdict in _EDITS] else 1
 
 
-def _ingest(kb: collection.Collection, teller: _Teller) -> None:
+def _ingest(kb: Collection, teller: _Teller) -> None:
     teller.step(1, "Ingest: cut the files into chunks and index them. Not a character offset is lost.", "gk ingest .")
     report = kb.ingest("")
     teller.show(f"added {report.added}, failed {len(report.failed)}, chunks {report.chunks}")
 
 
-def _search(kb: collection.Collection, teller: _Teller) -> RetrievalResult | None:
+def _search(kb: Collection, teller: _Teller) -> RetrievalResult | None:
     teller.step(
         2, "Search: each hit is a citation, a place in a file with a digest of its text.", f'gk search "{QUESTION}"'
     )
@@ -95,7 +96,7 @@ def _search(kb: collection.Collection, teller: _Teller) -> RetrievalResult | Non
     return hit
 
 
-def _verify_all(kb: collection.Collection, teller: _Teller) -> bool:
+def _verify_all(kb: Collection, teller: _Teller) -> bool:
     teller.step(3, "Verify: look at every source again and compare.", "gk verify --all")
     checks = [each.verification for each in kb.verify_all()]
     teller.show(", ".join(f"{verdict} {sum(each.verdict is verdict for each in checks)}" for verdict in Verdict))
@@ -138,7 +139,7 @@ _EDITS: tuple[_Edit, ...] = (
 
 
 def _edit(
-    kb: collection.Collection,
+    kb: Collection,
     teller: _Teller,
     path: Path,
     citation: Citation,
@@ -155,7 +156,7 @@ def _edit(
     return verification.verdict
 
 
-def _again(kb: collection.Collection, teller: _Teller) -> None:
+def _again(kb: Collection, teller: _Teller) -> None:
     teller.step(7, "Ingest again: what did not change is kept, what is gone is removed.", "gk ingest .")
     report = kb.ingest("")
     teller.show(f"added {report.added}, unchanged {report.unchanged}, removed {report.removed}")

@@ -11,6 +11,7 @@ from groundkit.core.model import DocumentRecord
 from groundkit.core.ports import LexicalIndex, LockBusy, Ports, StoreView
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.storage import AllRecords, ChunksOfDocument, LexicalFailure, StorageFailure, StoreState
+from groundkit.reading import stored_settings
 from groundkit.writing import WriteFailure, Writer
 
 DoctorRefused: TypeAlias = LockBusy | WriteFailure
@@ -62,12 +63,11 @@ def repair(ports: Ports, wait: float) -> Result[Diagnosis, DoctorRefused]:
     if isinstance(held, Failure):
         return held
     with held.unwrap():
-        viewed = ports.documents.view()
-        if isinstance(viewed, Failure):
-            return viewed
-        with closing(viewed.unwrap()) as view:
-            language = view.state.settings.language
-        recovered = Writer(ports.documents, ports.lexical(language)).recover(rebuild="the doctor was asked to")
+        settings = stored_settings(ports.documents)
+        if isinstance(settings, Failure):
+            return settings
+        writer = Writer(ports.documents, ports.lexical(settings.unwrap().language))
+        recovered = writer.recover(rebuild="the doctor was asked to")
         if isinstance(recovered, Failure):
             return recovered
     examined = examine(ports)

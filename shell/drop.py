@@ -9,7 +9,8 @@ from groundkit.core.paths import lies_below
 from groundkit.core.ports import LockBusy, Ports
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import Settings
-from groundkit.core.storage import AllRecords, StorageFailure, StorageProblem, StoreState, Write
+from groundkit.core.storage import AllRecords, StorageProblem, StoreState, Write
+from groundkit.reading import stored_settings
 from groundkit.writing import WriteFailure, Writer
 
 RemoveRefused: TypeAlias = LockBusy | WriteFailure
@@ -30,7 +31,7 @@ def remove(ports: Ports, names: tuple[str, ...], wait: float) -> Result[Removed,
     if isinstance(held, Failure):
         return held
     with held.unwrap():
-        settings = _settings(ports)
+        settings = stored_settings(ports.documents)
         if isinstance(settings, Failure):
             return settings
         writer = Writer(ports.documents, ports.lexical(settings.unwrap().language))
@@ -38,14 +39,6 @@ def remove(ports: Ports, names: tuple[str, ...], wait: float) -> Result[Removed,
         if isinstance(recovered, Failure):
             return recovered
         return _carry_out(ports, writer, recovered.unwrap(), names)
-
-
-def _settings(ports: Ports) -> Result[Settings, StorageFailure]:
-    viewed = ports.documents.view()
-    if isinstance(viewed, Failure):
-        return viewed
-    with closing(viewed.unwrap()) as view:
-        return Success(view.state.settings)
 
 
 def _carry_out(
@@ -80,7 +73,7 @@ def _meant(name: str, source: str) -> bool:
 
 def drop(ports: Ports, wait: float) -> Result[None, RemoveRefused]:
     """The whole collection: marked dropped first, durably, then its files. The next holder of the lock finishes a killed drop."""
-    known = _settings(ports)
+    known = stored_settings(ports.documents)
     if isinstance(known, Failure) and known.failure().problem is not StorageProblem.DROPPED:
         return known
     held = ports.lock.hold(wait)

@@ -1,12 +1,14 @@
 """The read path: one view of the store paired with one searcher of the same generation. ADR 0006 says why in this order."""
 
 import time
+from contextlib import closing
 from typing import TypeAlias
 
 from attrs import frozen
 
 from groundkit.core.ports import DocumentStore, LexicalIndex, LexicalSearcher, StoreView
 from groundkit.core.result import Failure, Result, Success
+from groundkit.core.settings import Settings
 from groundkit.core.storage import Generation, LexicalFailure, LexicalProblem, StorageFailure, StoreState
 
 #: Attempts to pair before giving up; a writer would have to publish a generation during each of them.
@@ -31,6 +33,15 @@ class NeverPaired:
 
 
 ReadRefused: TypeAlias = StorageFailure | LexicalFailure | AnalyzerChanged | NeverPaired
+
+
+def stored_settings(documents: DocumentStore) -> Result[Settings, StorageFailure]:
+    """What a collection remembers."""
+    viewed = documents.view()
+    if isinstance(viewed, Failure):
+        return viewed
+    with closing(viewed.unwrap()) as view:
+        return Success(view.state.settings)
 
 
 @frozen

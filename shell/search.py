@@ -1,5 +1,6 @@
 """Search: one consistent pair of view and postings, the exact order, hits that are citations."""
 
+from collections.abc import Callable
 from typing import TypeAlias
 
 from attrs import frozen
@@ -10,9 +11,13 @@ from groundkit.core.model import RetrievalResult
 from groundkit.core.ports import LexicalIndex
 from groundkit.core.query import QueryRefused, compile_query, parse
 from groundkit.core.result import Failure, Result, Success
+from groundkit.core.settings import LANGUAGES
 from groundkit.core.storage import StorageFailure
 from groundkit.ranked import Ranked, RankFailure, rank
-from groundkit.reading import Pair, Reader, ReadRefused
+from groundkit.reading import AnalyzerChanged, Pair, Reader, ReadRefused
+
+#: Changes of the stemming language that one search follows.
+LANGUAGE_CHANGES = 3
 
 SearchRefused: TypeAlias = QueryRefused | ReadRefused | RankFailure
 
@@ -51,6 +56,20 @@ def search(
         return _hits(pair, ranked.unwrap())
     finally:
         pair.view.close()
+
+
+def search_under(
+    language: str, lexical: Callable[[str], LexicalIndex], reader: Callable[[str], Reader], request: SearchRequest
+) -> Result[tuple[RetrievalResult, ...], SearchRefused]:
+    """Search under the language that the index is of. While that is being changed, the settings may name another one."""
+    answered = search(reader(language), lexical(language), request)
+    for _ in range(LANGUAGE_CHANGES):
+        failure = answered.failure() if isinstance(answered, Failure) else None
+        if not isinstance(failure, AnalyzerChanged):
+            break
+        language = next((each for each in LANGUAGES if lexical(each).analyzer == failure.recorded), language)
+        answered = search(reader(language), lexical(language), request)
+    return answered
 
 
 def _hits(pair: Pair, ranked: tuple[Ranked, ...]) -> Result[tuple[RetrievalResult, ...], StorageFailure]:

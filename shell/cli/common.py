@@ -12,10 +12,10 @@ import click
 from groundkit import config
 from groundkit.cli.printable import json_text, one_line
 from groundkit.collection import Collection
-from groundkit.compose import ports_for
 from groundkit.core.model import Verdict, Verification
 from groundkit.core.result import Failure
 from groundkit.errors import error_of
+from groundkit.opening import open as open_collection
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -83,16 +83,7 @@ def index_directory(given: str | None) -> Path:
 
 def opened(given: str | None, collection: str, base_dir: str | None = None) -> Collection:
     """The collection that is meant. Its base directory only where this run is given another one."""
-    return collection_at(
-        index_directory(given), collection, None if base_dir is None else Path(os.path.abspath(base_dir))
-    )
-
-
-def collection_at(directory: Path, collection: str, base: Path | None) -> Collection:
-    named = config.collection_name(collection)
-    if isinstance(named, Failure):
-        raise error_of(named.failure())
-    return Collection(ports_for(directory, collection), directory, collection, base)
+    return open_collection(index_directory(given), base=base_dir, collection=collection)
 
 
 def use_color(wish: str, stream: Any = None) -> bool:

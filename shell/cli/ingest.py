@@ -11,7 +11,6 @@ import click
 from groundkit import config
 from groundkit.cli.common import (
     base_option,
-    collection_at,
     collection_options,
     format_option,
     print_json,
@@ -25,6 +24,7 @@ from groundkit.core.settings import LANGUAGES
 from groundkit.core.sources import SkipReason
 from groundkit.errors import error_of
 from groundkit.ingest import IngestReport, SourceEvent
+from groundkit.opening import open as open_collection
 from groundkit.render import sentence
 from groundkit.requests import UnsupportedSource
 
@@ -93,14 +93,13 @@ def _collection(paths: tuple[Path, ...], index_dir: str | None, collection: str,
     """The collection meant; a new one gets its base directory here."""
     found = config.find_index(index_dir, os.environ, Path.cwd())
     directory = Path.cwd() / config.INDEX_NAME if isinstance(found, Failure) else found.unwrap()
-    given = None if base_dir is None else Path(os.path.abspath(base_dir))
-    known = collection_at(directory, collection, given)
-    if given is not None or known.base is not None:
+    known = open_collection(directory, base=base_dir, collection=collection)
+    if base_dir is not None or known.base is not None:
         return known
     chosen = config.base_for(paths, directory, None)
     if isinstance(chosen, Failure):
         raise error_of(chosen.failure())
-    return collection_at(directory, collection, chosen.unwrap())
+    return open_collection(directory, base=chosen.unwrap(), collection=collection)
 
 
 @contextmanager

@@ -6,7 +6,6 @@ from pathlib import Path
 import click
 
 from groundkit.cli.common import (
-    collection_at,
     collection_options,
     format_option,
     index_directory,
@@ -18,10 +17,12 @@ from groundkit.cli.common import (
 )
 from groundkit.cli.older import is_older, list_older
 from groundkit.cli.printable import one_line
-from groundkit.collection import IndexStatus, list_collections
 from groundkit.core.paths import lies_below
 from groundkit.core.sources import Decision, FoundFailed, FoundFile, FoundSkipped
 from groundkit.errors import GroundkitError
+from groundkit.opening import list_collections
+from groundkit.opening import open as open_collection
+from groundkit.status import IndexStatus
 
 
 @click.command("list")
@@ -32,7 +33,7 @@ def list_command(index_dir: str | None, form: str) -> int:
     directory = index_directory(index_dir)
     rows: list[tuple[str, IndexStatus | None, str]] = []
     for name in list_collections(directory):
-        with collection_at(directory, name, None) as found:
+        with open_collection(directory, collection=name) as found:
             try:
                 rows.append((name, found.status(), ""))
             except GroundkitError as error:

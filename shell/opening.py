@@ -1,0 +1,49 @@
+"""Opening collections, and which there are in an index directory."""
+
+import os
+from pathlib import Path
+
+from groundkit import config
+from groundkit.collection import Collection, PathLike
+from groundkit.compose import ports_for
+from groundkit.core.ports import Ports
+from groundkit.core.result import Failure, Success
+from groundkit.errors import error_of
+from groundkit.status import IndexStatus
+
+
+def open(
+    index_directory: PathLike, *, base: PathLike | None = None, collection: str = config.DEFAULT_COLLECTION
+) -> Collection:
+    """A collection in an index directory, without creating or reading anything yet.
+
+    `base` is the directory its sources lie below; without it, the one the collection remembers, or the directory that
+    holds the index. Both paths are taken from the working directory. A base that differs from the remembered one is a
+    `ConfigurationError` at the next ingest.
+    """
+    named = config.collection_name(collection)
+    if isinstance(named, Failure):
+        raise error_of(named.failure())
+    directory = Path(os.path.abspath(index_directory))
+    given = None if base is None else Path(os.path.abspath(base))
+    return Collection(ports_for(directory, collection), directory, collection, given)
+
+
+def list_collections(index_directory: PathLike) -> list[str]:
+    """The collections of an index directory, sorted; a dropped one does not count."""
+    directory = Path(os.path.abspath(index_directory))
+    return [name for name in config.collections_in(directory) if _exists(ports_for(directory, name))]
+
+
+def _exists(ports: Ports) -> bool:
+    viewed = ports.documents.view()
+    if isinstance(viewed, Success):
+        viewed.unwrap().close()
+    ports.documents.close()
+    return isinstance(viewed, Success) or not viewed.failure().absent
+
+
+def index_status(index_directory: PathLike, collection: str = config.DEFAULT_COLLECTION) -> IndexStatus:
+    """Counts, settings and failures of one collection."""
+    with open(index_directory, collection=collection) as opened:
+        return opened.status()
