@@ -7,7 +7,8 @@ from attrs import frozen
 
 from groundkit.core.model import DocumentRecord, SourceClass
 from groundkit.core.paths import lies_below
-from groundkit.core.sources import ReadFailure, in_scope
+from groundkit.core.sources import ReadFailure
+from groundkit.core.walking import in_scope
 
 
 @frozen

@@ -9,24 +9,23 @@ from typing import Protocol, TypeAlias
 
 from attrs import frozen
 
+from groundkit.core.changes import LexicalDocument, SourceFailure, Write
 from groundkit.core.model import DocumentRecord
 from groundkit.core.query import LexicalQuery
 from groundkit.core.ranking import Candidates, TermFacts
 from groundkit.core.result import Result
 from groundkit.core.settings import Settings
-from groundkit.core.sources import Explanation, Found, ReadFailure, ReadSource, WalkRequest
+from groundkit.core.sources import ReadFailure, ReadSource
 from groundkit.core.storage import (
     ChunkQuery,
-    LexicalDocument,
     LexicalFailure,
     Mark,
     RecordQuery,
-    SourceFailure,
     StorageFailure,
     StoredChunk,
     StoreState,
-    Write,
 )
+from groundkit.core.walking import Explanation, Found, WalkRequest
 
 #: The search view of a text and the number of its tokens (`folding.search_view`).
 ViewOf: TypeAlias = Callable[[str], tuple[str, int]]

@@ -23,9 +23,11 @@ from groundkit.reading import Reader, stored_settings
 
 if TYPE_CHECKING:
     from groundkit.core.model import Citation, DocumentRecord, RetrievalResult, Verification
+    from groundkit.core.older import OldChunk, OldStore
     from groundkit.core.ports import Ports, SourceReader, StoreView
-    from groundkit.core.sources import Explanation, Found, ReadFailure
-    from groundkit.core.storage import OldChunk, OldStore, StoreState
+    from groundkit.core.sources import ReadFailure
+    from groundkit.core.storage import StoreState
+    from groundkit.core.walking import Explanation, Found
     from groundkit.doctor import Diagnosis
     from groundkit.drop import Removed
     from groundkit.fetch import FetchedChunk
@@ -228,7 +230,7 @@ class Collection:
 
     def walk(self, paths: Sequence[PathLike] = ("",), *, as_text: bool = False) -> list[Found]:
         """What an ingest of these paths would find, and what it would pass over and why."""
-        from groundkit.core.sources import WalkRequest
+        from groundkit.core.walking import WalkRequest
 
         sources = self.sources_of(list(paths))
         with closing(self._or_raise(self._open_sources())) as reader:

@@ -17,10 +17,11 @@ from groundkit.adapters.files import Files
 from groundkit.adapters.sqlite_store import SqliteStore, read_old, read_old_chunks
 from groundkit.adapters.system import FileLock, SystemClock, private_directory
 from groundkit.adapters.tantivy_index import TantivyIndex
+from groundkit.core.older import OldChunk, OldStore
 from groundkit.core.ports import LexicalIndex, LockBusy, Ports, SourceReader
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.sources import ReadFailure, ReadProblem
-from groundkit.core.storage import OldChunk, OldStore, StorageFailure
+from groundkit.core.storage import StorageFailure
 
 
 @frozen

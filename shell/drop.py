@@ -5,11 +5,12 @@ from typing import TypeAlias
 
 from attrs import frozen
 
+from groundkit.core.changes import Write
 from groundkit.core.paths import lies_below
 from groundkit.core.ports import LockBusy, Ports
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import Settings
-from groundkit.core.storage import AllRecords, StorageProblem, StoreState, Write
+from groundkit.core.storage import AllRecords, StorageProblem, StoreState
 from groundkit.reading import stored_settings
 from groundkit.writing import WriteFailure, Writer
 

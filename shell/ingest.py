@@ -4,21 +4,14 @@ from contextlib import closing
 
 from attrs import evolve
 
+from groundkit.core.changes import Write
+from groundkit.core.kinds import kind_of_media_type
 from groundkit.core.model import DocumentRecord, SourceClass
 from groundkit.core.ports import Ports, SourceReader
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import Settings, changed
-from groundkit.core.sources import (
-    Found,
-    FoundFailed,
-    FoundFile,
-    FoundSkipped,
-    WalkRequest,
-    in_scope,
-    kind_of_media_type,
-    source_of,
-)
-from groundkit.core.storage import AllRecords, RecordOfSource, StorageFailure, StorageProblem, StoreState, Write
+from groundkit.core.storage import AllRecords, RecordOfSource, StorageFailure, StorageProblem, StoreState
+from groundkit.core.walking import Found, FoundFailed, FoundFile, FoundSkipped, WalkRequest, in_scope, source_of
 from groundkit.ingest_run import Batching, Run
 from groundkit.ingest_values import (
     BaseDiffers,

@@ -5,10 +5,12 @@ from contextlib import closing
 
 from attrs import Factory, define, evolve, frozen
 
+from groundkit.core.changes import CountedChunk, NewDocument, SourceFailure, Write
 from groundkit.core.chunking import chunker_identity, chunks, outline_of
 from groundkit.core.decoding import decode
 from groundkit.core.fingerprint import document_id, processing_fingerprint
 from groundkit.core.folding import search_view
+from groundkit.core.kinds import suffix_of
 from groundkit.core.model import Document, DocumentRecord, FromText, SourceClass
 from groundkit.core.planning import (
     Add,
@@ -24,27 +26,9 @@ from groundkit.core.planning import (
 from groundkit.core.ports import Ports, SourceReader
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import Settings
-from groundkit.core.sources import (
-    Found,
-    FoundFailed,
-    FoundFile,
-    FoundSkipped,
-    ReadFailure,
-    ReadProblem,
-    ReadSource,
-    SkipReason,
-    in_scope,
-    source_of,
-    suffix_of,
-)
-from groundkit.core.storage import (
-    ChunksOfDocument,
-    CountedChunk,
-    NewDocument,
-    SourceFailure,
-    StorageFailure,
-    Write,
-)
+from groundkit.core.sources import ReadFailure, ReadProblem, ReadSource
+from groundkit.core.storage import ChunksOfDocument, StorageFailure
+from groundkit.core.walking import Found, FoundFailed, FoundFile, FoundSkipped, SkipReason, in_scope, source_of
 from groundkit.ingest_values import FailedSource, IngestReport, IngestRequest, OnEvent, SourceEvent
 from groundkit.writing import Behind, WriteFailure, Writer
 

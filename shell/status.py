@@ -4,10 +4,11 @@ from contextlib import closing
 
 from attrs import frozen
 
+from groundkit.core.changes import SourceFailure
 from groundkit.core.ports import DocumentStore, StoreView
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import Settings
-from groundkit.core.storage import AllRecords, SourceFailure, StorageFailure
+from groundkit.core.storage import AllRecords, StorageFailure
 
 
 @frozen

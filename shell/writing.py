@@ -6,23 +6,12 @@ from typing import Self, TypeAlias
 
 from attrs import frozen
 
+from groundkit.core.changes import LexicalDocument, Write, token_after
 from groundkit.core.folding import search_view
 from groundkit.core.ports import DocumentStore, LexicalIndex, StoreView
+from groundkit.core.recovery import Finish, Rebuild, Replay, recovery_for
 from groundkit.core.result import Failure, Result, Success
-from groundkit.core.storage import (
-    Finish,
-    LexicalDocument,
-    LexicalFailure,
-    LexicalProblem,
-    Mark,
-    Rebuild,
-    Replay,
-    StorageFailure,
-    StoreState,
-    Write,
-    recovery_for,
-    token_after,
-)
+from groundkit.core.storage import LexicalFailure, LexicalProblem, Mark, StorageFailure, StoreState
 
 WriteFailure: TypeAlias = StorageFailure | LexicalFailure
 

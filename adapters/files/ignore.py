@@ -10,7 +10,8 @@ from attrs import evolve, frozen
 
 from groundkit.adapters.files.open import LIST, READ, about, descend, failure, read_all, why_not_opened
 from groundkit.core.result import Failure
-from groundkit.core.sources import IGNORE_FILES, Entry, ReadFailure, ReadProblem
+from groundkit.core.sources import ReadFailure, ReadProblem
+from groundkit.core.walking import IGNORE_FILES, Entry
 
 LARGEST_IGNORE_FILE = 1024 * 1024
 

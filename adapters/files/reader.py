@@ -28,22 +28,17 @@ from groundkit.adapters.files.open import (
 from groundkit.adapters.files.walk import Enter, Index, Walk, met, outermost
 from groundkit.core.paths import is_asked_path, is_within_base, parents_of
 from groundkit.core.result import Failure, Result
-from groundkit.core.sources import (
+from groundkit.core.sources import EntryKind, ReadFailure, ReadProblem, ReadSource, is_utf8, shown
+from groundkit.core.walking import (
     Entry,
-    EntryKind,
     Explanation,
     Found,
     FoundFailed,
     FoundSkipped,
-    ReadFailure,
-    ReadProblem,
-    ReadSource,
     WalkRequest,
     explanation,
-    is_utf8,
     judge_named,
     outside_refused,
-    shown,
     source_of,
 )
 

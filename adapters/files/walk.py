@@ -10,7 +10,8 @@ from attrs import define, field, frozen
 from groundkit.adapters.files.ignore import Rules, hiding_rule, rules_of
 from groundkit.adapters.files.open import LIST, about, descend, failure, listed_name, target_of
 from groundkit.core.paths import parents_of
-from groundkit.core.sources import Entry, EntryKind, Found, FoundFailed, ReadFailure, is_utf8, judge, source_of
+from groundkit.core.sources import EntryKind, ReadFailure, is_utf8
+from groundkit.core.walking import Entry, Found, FoundFailed, judge, source_of
 
 #: Descriptors a walk holds at once, and how many it opens again when it comes back up.
 _HELD, _REGAINED = 32, 16

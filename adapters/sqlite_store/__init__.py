@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from groundkit.adapters.sqlite_store.store import SqliteStore
+from groundkit.core.older import OldChunk, OldStore
 from groundkit.core.result import Result
-from groundkit.core.storage import OldChunk, OldStore, StorageFailure
+from groundkit.core.storage import StorageFailure
 
 __all__ = ["SqliteStore", "read_old", "read_old_chunks"]
 

@@ -25,22 +25,18 @@ from groundkit.adapters.sqlite_store.schema import (
     settings_row,
     state_of,
 )
-from groundkit.core.ports import ViewOf
-from groundkit.core.settings import Settings
-from groundkit.core.storage import (
-    Generation,
+from groundkit.core.changes import (
     LexicalDocument,
     LexicalRow,
-    Mark,
     NewDocument,
-    Statistics,
-    StorageProblem,
-    StoreState,
     Write,
     first_token,
     token_after,
     token_after_recount,
 )
+from groundkit.core.ports import ViewOf
+from groundkit.core.settings import Settings
+from groundkit.core.storage import Generation, Mark, Statistics, StorageProblem, StoreState
 
 _END_DOCUMENT = "UPDATE documents SET until = ? WHERE source = ? AND until IS NULL RETURNING id, number, chunks"
 _END_SAME_DOCUMENT = """UPDATE documents SET until = ? WHERE source = ? AND id = ? AND chunks = ? AND until IS NULL

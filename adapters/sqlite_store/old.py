@@ -8,8 +8,9 @@ import apsw
 
 from groundkit.adapters.sqlite_store.file import Refused, answered, has_published_tables, identity_of, judge, open_any
 from groundkit.core.model import Span
+from groundkit.core.older import OldChunk, OldSource, OldStore
 from groundkit.core.result import Result
-from groundkit.core.storage import OldChunk, OldSource, OldStore, StorageFailure, StorageProblem
+from groundkit.core.storage import StorageFailure, StorageProblem
 
 T = TypeVar("T")
 

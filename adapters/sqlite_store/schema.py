@@ -9,10 +9,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
+from groundkit.core.changes import NewDocument, SourceFailure
 from groundkit.core.model import Chunk, DocumentRecord, Locator, Span, extractor_of, provenance, source_class_of
 from groundkit.core.result import Success
 from groundkit.core.settings import Settings
-from groundkit.core.storage import Generation, Mark, NewDocument, SourceFailure, Statistics, StoredChunk, StoreState
+from groundkit.core.storage import Generation, Mark, Statistics, StoredChunk, StoreState
 
 Value: TypeAlias = int | str | bytes | None
 Row: TypeAlias = tuple[Value, ...]

@@ -37,6 +37,7 @@ from groundkit.adapters.sqlite_store.schema import (
     record_of,
     stored_chunks,
 )
+from groundkit.core.changes import LexicalDocument, SourceFailure, Write
 from groundkit.core.model import DocumentRecord
 from groundkit.core.ports import StoreView, ViewOf
 from groundkit.core.result import Result
@@ -47,16 +48,13 @@ from groundkit.core.storage import (
     ChunksByPrefix,
     ChunksByRow,
     ChunksOfDocument,
-    LexicalDocument,
     RecordOfDocument,
     RecordOfSource,
     RecordQuery,
-    SourceFailure,
     StorageFailure,
     StorageProblem,
     StoredChunk,
     StoreState,
-    Write,
 )
 
 T = TypeVar("T")

@@ -24,9 +24,10 @@ from groundkit.adapters.tantivy_index.schema import (
 )
 from groundkit.adapters.tantivy_index.searcher import TantivySearcher
 from groundkit.adapters.tantivy_index.terms import Terms, tokenizer_for
+from groundkit.core.changes import LexicalDocument
 from groundkit.core.folding import ANALYZER_RECIPE
 from groundkit.core.result import Result
-from groundkit.core.storage import LexicalDocument, LexicalFailure, Mark
+from groundkit.core.storage import LexicalFailure, Mark
 
 _ENGINE = __version__.partition(",")[0]
 

@@ -4,7 +4,8 @@ import tantivy
 from tantivy import Document, Query
 
 from groundkit.adapters.tantivy_index.failures import Damaged
-from groundkit.core.storage import LexicalRow, Mark
+from groundkit.core.changes import LexicalRow
+from groundkit.core.storage import Mark
 
 TOKENIZER = "view"
 #: Ids of documents are hex digits, so these two belong to none.

@@ -21,7 +21,7 @@ from groundkit.collection import Collection
 from groundkit.core.paths import is_url
 from groundkit.core.result import Failure
 from groundkit.core.settings import LANGUAGES
-from groundkit.core.sources import SkipReason
+from groundkit.core.walking import SkipReason
 from groundkit.errors import error_of
 from groundkit.ingest import IngestReport, SourceEvent
 from groundkit.opening import open as open_collection

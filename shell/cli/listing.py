@@ -18,7 +18,7 @@ from groundkit.cli.common import (
 from groundkit.cli.older import is_older, list_older
 from groundkit.cli.printable import one_line
 from groundkit.core.paths import lies_below
-from groundkit.core.sources import Decision, FoundFailed, FoundFile, FoundSkipped
+from groundkit.core.walking import Decision, FoundFailed, FoundFile, FoundSkipped
 from groundkit.errors import GroundkitError
 from groundkit.opening import list_collections
 from groundkit.opening import open as open_collection

@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from groundkit.core.changes import LexicalDocument, LexicalRow
 from groundkit.core.folding import search_view
 from groundkit.core.ports import LexicalIndex, LexicalSearcher
 from groundkit.core.query import LexicalQuery, compile_query, parse
 from groundkit.core.result import Failure
-from groundkit.core.storage import LexicalDocument, LexicalProblem, LexicalRow, Mark
+from groundkit.core.storage import LexicalProblem, Mark
 
 #: Writing an index for each example is dear, and every subclass runs the same tests.
 few = settings(

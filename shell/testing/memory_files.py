@@ -9,27 +9,21 @@ from attrs import define, field, frozen
 from groundkit.adapters.files.ignore import LARGEST_IGNORE_FILE, Rules, hiding_rule, ignore_file
 from groundkit.core.paths import is_asked_path, is_within_base, parents_of
 from groundkit.core.result import Failure, Result, Success
-from groundkit.core.sources import (
+from groundkit.core.sources import EntryKind, ReadFailure, ReadProblem, ReadSource, is_utf8, link_refused, shown
+from groundkit.core.walking import (
     IGNORE_FILES,
     Entry,
-    EntryKind,
     Explanation,
     Found,
     FoundFailed,
     FoundFile,
     FoundSkipped,
-    ReadFailure,
-    ReadProblem,
-    ReadSource,
     WalkRequest,
     explanation,
     failed,
-    is_utf8,
     judge,
     judge_named,
-    link_refused,
     outside_refused,
-    shown,
     source_of,
 )
 

@@ -7,10 +7,11 @@ from typing import TypeAlias
 
 from attrs import evolve, field, frozen
 
+from groundkit.core.changes import LexicalDocument
 from groundkit.core.query import LexicalQuery
 from groundkit.core.ranking import Candidates, Occurrences, TermFacts, Weights, weights_of
 from groundkit.core.result import Failure, Result, Success
-from groundkit.core.storage import LexicalDocument, LexicalFailure, LexicalProblem, Mark, Statistics
+from groundkit.core.storage import LexicalFailure, LexicalProblem, Mark, Statistics
 
 
 @frozen

@@ -6,6 +6,15 @@ from typing import TypeAlias, TypeVar, assert_never
 
 from attrs import evolve, field, frozen
 
+from groundkit.core.changes import (
+    LexicalDocument,
+    LexicalRow,
+    SourceFailure,
+    Write,
+    first_token,
+    token_after,
+    token_after_recount,
+)
 from groundkit.core.model import Chunk, DocumentRecord
 from groundkit.core.ports import StoreView, ViewOf
 from groundkit.core.result import Failure, Result, Success
@@ -17,22 +26,15 @@ from groundkit.core.storage import (
     ChunksByRow,
     ChunksOfDocument,
     Generation,
-    LexicalDocument,
-    LexicalRow,
     Mark,
     RecordOfDocument,
     RecordOfSource,
     RecordQuery,
-    SourceFailure,
     Statistics,
     StorageFailure,
     StorageProblem,
     StoredChunk,
     StoreState,
-    Write,
-    first_token,
-    token_after,
-    token_after_recount,
 )
 
 T = TypeVar("T")

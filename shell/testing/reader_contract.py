@@ -7,19 +7,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from groundkit.core.kinds import kind_of
 from groundkit.core.ports import SourceReader
 from groundkit.core.result import Failure, Success
-from groundkit.core.sources import (
+from groundkit.core.sources import ReadProblem, shown
+from groundkit.core.walking import (
     Decision,
     Found,
     FoundFailed,
     FoundFile,
     FoundSkipped,
-    ReadProblem,
     SkipReason,
     WalkRequest,
-    kind_of,
-    shown,
     source_of,
 )
 from groundkit.testing.memory_files import Folder, Link, Special, Tree

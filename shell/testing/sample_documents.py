@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from groundkit.core.changes import CountedChunk, NewDocument
 from groundkit.core.fingerprint import chunk_id, digest_of, document_id, text_digest
 from groundkit.core.model import (
     Chunk,
@@ -14,7 +15,6 @@ from groundkit.core.model import (
     Span,
     source_class_of,
 )
-from groundkit.core.storage import CountedChunk, NewDocument
 
 #: Sources sort by code point: the astral one after the one that UTF-16 would put behind it.
 SOURCES = ("B.md", "a/ü.txt", "a.pdf", "\uffee.md", "\U0001f642.md", "https://e.example/?q=1#")

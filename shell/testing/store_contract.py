@@ -7,6 +7,15 @@ from attrs import evolve, frozen
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from groundkit.core.changes import (
+    CountedChunk,
+    LexicalDocument,
+    NewDocument,
+    SourceFailure,
+    Write,
+    token_after,
+    token_after_recount,
+)
 from groundkit.core.fingerprint import digest_of
 from groundkit.core.model import Chunk
 from groundkit.core.ports import DocumentStore, StoreView
@@ -17,19 +26,12 @@ from groundkit.core.storage import (
     ChunksByPrefix,
     ChunksByRow,
     ChunksOfDocument,
-    CountedChunk,
-    LexicalDocument,
-    NewDocument,
     RecordOfDocument,
     RecordOfSource,
-    SourceFailure,
     Statistics,
     StorageFailure,
     StorageProblem,
     StoredChunk,
-    Write,
-    token_after,
-    token_after_recount,
 )
 from groundkit.testing.sample_documents import SOURCES, letters_of, new_document, view_of
 

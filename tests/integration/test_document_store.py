@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 from groundkit.adapters.sqlite_store import SqliteStore
 from groundkit.adapters.sqlite_store.file import APPLICATION_ID, VERSION
 from groundkit.adapters.sqlite_store.schema import SHORT_HEADINGS, heading_path, heading_tree
+from groundkit.core.changes import Write
 from groundkit.core.model import Locator
 from groundkit.core.ports import DocumentStore
 from groundkit.core.result import Failure
 from groundkit.core.settings import Settings
-from groundkit.core.storage import AllRecords, ChunksByPrefix, ChunksByRow, StorageProblem, Write
+from groundkit.core.storage import AllRecords, ChunksByPrefix, ChunksByRow, StorageProblem
 from groundkit.testing.memory_store import Disk, MemoryStore
 from groundkit.testing.sample_documents import SOURCES, new_document
 from groundkit.testing.store_contract import StoreContract, looked, problem_of

@@ -10,6 +10,7 @@ import pytest
 from attrs import evolve, field, frozen
 
 from groundkit.adapters.tantivy_index import TantivyIndex
+from groundkit.core.changes import LexicalDocument, LexicalRow, SourceFailure
 from groundkit.core.folding import search_view
 from groundkit.core.model import Chunk, DocumentRecord, FromText, Locator, Span
 from groundkit.core.ports import LexicalIndex, LexicalSearcher
@@ -21,11 +22,8 @@ from groundkit.core.storage import (
     ChunkQuery,
     ChunksByRow,
     Generation,
-    LexicalDocument,
-    LexicalRow,
     Mark,
     RecordQuery,
-    SourceFailure,
     Statistics,
     StorageFailure,
     StoredChunk,

@@ -15,13 +15,13 @@ from shared import shared
 from groundkit.adapters.files import Files
 from groundkit.core.decoding import TextProblem, decode
 from groundkit.core.result import Failure, Success
-from groundkit.core.sources import (
+from groundkit.core.sources import ReadProblem
+from groundkit.core.walking import (
     Decision,
     Found,
     FoundFailed,
     FoundFile,
     FoundSkipped,
-    ReadProblem,
     SkipReason,
     WalkRequest,
     source_of,
@@ -124,7 +124,7 @@ def test_depth_costs_neither_recursion_nor_descriptors(tmp_path: Path, depth: in
 import resource, sys
 from pathlib import Path
 from groundkit.adapters.files import Files
-from groundkit.core.sources import WalkRequest
+from groundkit.core.walking import WalkRequest
 resource.setrlimit(resource.RLIMIT_NOFILE, (50, 50))
 files = Files(Path(sys.argv[1]))
 found = list(files.walk(WalkRequest(("",))))
@@ -206,7 +206,7 @@ import os, sys
 from pathlib import Path
 from groundkit.adapters.files import Files
 from groundkit.core.result import Success
-from groundkit.core.sources import FoundFailed, FoundFile, WalkRequest, source_of
+from groundkit.core.walking import FoundFailed, FoundFile, WalkRequest, source_of
 files = Files(Path(sys.argv[1]))
 os.setgroups([]); os.setgid(65534); os.setuid(65534)
 for each in files.walk(WalkRequest(("",))):

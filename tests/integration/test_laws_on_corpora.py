@@ -11,9 +11,10 @@ from shared import shared
 
 import groundkit
 from groundkit.collection import Collection
+from groundkit.core.kinds import KINDS, suffix_of
 from groundkit.core.model import SourceClass
 from groundkit.core.settings import Settings
-from groundkit.core.sources import KINDS, FoundFailed, FoundFile, source_of, suffix_of
+from groundkit.core.walking import FoundFailed, FoundFile, source_of
 from groundkit.ingest import IngestReport
 
 CORPORA = (

@@ -15,12 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundkit.adapters.tantivy_index import TantivyIndex
+from groundkit.core.changes import LexicalDocument, LexicalRow
 from groundkit.core.folding import search_view
 from groundkit.core.ports import LexicalIndex
 from groundkit.core.query import LexicalQuery
 from groundkit.core.result import Failure
 from groundkit.core.settings import LANGUAGES
-from groundkit.core.storage import LexicalDocument, LexicalProblem, LexicalRow, Mark
+from groundkit.core.storage import LexicalProblem, Mark
 from groundkit.testing.index_contract import LexicalIndexContract, Writer, found, name_of, query_for
 from groundkit.testing.memory_index import MemoryIndex
 

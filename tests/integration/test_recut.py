@@ -7,7 +7,7 @@ from attrs import evolve
 from integration.support import contents, fresh, opened, put, state_at
 
 from groundkit.compose import ports_for
-from groundkit.core.storage import Write
+from groundkit.core.changes import Write
 from groundkit.writing import Writer
 
 FILES = {f"d/{n}.md": f"# Part {n}\n\n" + "The tide turns at the ferry. " * (5 + n) for n in range(6)} | {

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from shared import shared
 
 from groundkit.adapters.tantivy_index import TantivyIndex
+from groundkit.core.changes import LexicalDocument, LexicalRow
 from groundkit.core.folding import search_view
 from groundkit.core.query import MOST_PHRASE_WORDS, QueryProblem, compile_query, parse
 from groundkit.core.result import Failure
-from groundkit.core.storage import LexicalDocument, LexicalRow, Mark
+from groundkit.core.storage import Mark
 from groundkit.testing.index_contract import Writer, found, query_for
 
 FISH = "fish and C++ in the sea, v2.21 @nasa #tag"

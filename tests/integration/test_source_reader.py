@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from groundkit.adapters.files import Files
 from groundkit.core.ports import SourceReader
-from groundkit.core.sources import Found, FoundFile, WalkRequest
+from groundkit.core.walking import Found, FoundFile, WalkRequest
 from groundkit.testing.memory_files import Folder, Link, MemoryFiles, Special, Tree
 from groundkit.testing.reader_contract import SourceReaderContract, asked, trees
 

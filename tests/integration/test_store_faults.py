@@ -13,10 +13,11 @@ from textwrap import dedent
 import pytest
 
 from groundkit.adapters.sqlite_store import SqliteStore
+from groundkit.core.changes import Write
 from groundkit.core.ports import DocumentStore
 from groundkit.core.result import Failure
 from groundkit.core.settings import Settings
-from groundkit.core.storage import StorageProblem, StoreState, Write
+from groundkit.core.storage import StorageProblem, StoreState
 from groundkit.testing.sample_documents import new_document
 from groundkit.testing.store_contract import World, read
 
@@ -33,7 +34,7 @@ REWRITER = """
     from pathlib import Path
     from groundkit.adapters.sqlite_store import SqliteStore
     from groundkit.core.settings import Settings
-    from groundkit.core.storage import Write
+    from groundkit.core.changes import Write
     from groundkit.testing.sample_documents import new_document
 
     store = SqliteStore(Path(sys.argv[1]), "c")
@@ -162,7 +163,7 @@ FAULTS = """
     from groundkit.adapters.sqlite_store import SqliteStore
     from groundkit.core.result import Failure
     from groundkit.core.settings import Settings
-    from groundkit.core.storage import Write
+    from groundkit.core.changes import Write
     from groundkit.testing.sample_documents import new_document
     from groundkit.testing.store_contract import looked
 

@@ -12,11 +12,13 @@ from commands import gk
 from groundkit.adapters.sqlite_store import SqliteStore
 from groundkit.adapters.sqlite_store.file import APPLICATION_ID
 from groundkit.adapters.sqlite_store.old import old_chunks, read_old
+from groundkit.core.changes import Write
 from groundkit.core.model import Span
+from groundkit.core.older import OldChunk, OldSource, OldStore
 from groundkit.core.ports import DocumentStore
 from groundkit.core.result import Failure, Result
 from groundkit.core.settings import Settings
-from groundkit.core.storage import OldChunk, OldSource, OldStore, StorageFailure, StorageProblem, Write
+from groundkit.core.storage import StorageFailure, StorageProblem
 from groundkit.testing.sample_documents import new_document, view_of
 from groundkit.testing.store_contract import problem_of
 

@@ -27,19 +27,11 @@ from integration.write_support import (
     write,
 )
 
+from groundkit.core.changes import LexicalDocument, Write
 from groundkit.core.folding import search_view
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import Settings
-from groundkit.core.storage import (
-    LexicalDocument,
-    LexicalFailure,
-    LexicalProblem,
-    Mark,
-    StorageFailure,
-    StorageProblem,
-    StoreState,
-    Write,
-)
+from groundkit.core.storage import LexicalFailure, LexicalProblem, Mark, StorageFailure, StorageProblem, StoreState
 from groundkit.reading import Reader
 from groundkit.testing.sample_documents import new_document
 from groundkit.writing import WriteFailure, Writer

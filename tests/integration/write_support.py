@@ -11,10 +11,11 @@ from attrs import define, field
 
 from groundkit.adapters.sqlite_store import SqliteStore
 from groundkit.adapters.tantivy_index import TantivyIndex
+from groundkit.core.changes import Write
 from groundkit.core.folding import search_view
 from groundkit.core.ports import DocumentStore, LexicalIndex
 from groundkit.core.settings import Settings
-from groundkit.core.storage import AllRecords, StoreState, Write
+from groundkit.core.storage import AllRecords, StoreState
 from groundkit.reading import Reader
 from groundkit.search import SearchRequest, search
 from groundkit.testing.memory_index import MemoryIndex

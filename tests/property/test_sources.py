@@ -4,26 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundkit.core.sources import (
-    KINDS,
-    PLAIN_TEXT,
+from groundkit.core.kinds import KINDS, PLAIN_TEXT, Kind, Loader, kind_of, suffix_of
+from groundkit.core.sources import EntryKind, ReadProblem, is_utf8, shown
+from groundkit.core.walking import (
     Entry,
-    EntryKind,
     FoundFailed,
     FoundFile,
     FoundSkipped,
-    Kind,
-    Loader,
-    ReadProblem,
     SkipReason,
     in_scope,
-    is_utf8,
     judge,
     judge_named,
-    kind_of,
-    shown,
     source_of,
-    suffix_of,
 )
 
 names = st.text(st.sampled_from("aB.mdTX \\-é"), min_size=1, max_size=10).filter(lambda name: name not in (".", ".."))

@@ -4,23 +4,11 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groundkit.core.changes import NewDocument, Write, first_token, token_after, token_after_recount
 from groundkit.core.model import DocumentRecord, FromText
+from groundkit.core.recovery import Finish, Rebuild, Replay, recovery_for
 from groundkit.core.settings import Settings
-from groundkit.core.storage import (
-    Finish,
-    Generation,
-    Mark,
-    NewDocument,
-    Rebuild,
-    Replay,
-    Statistics,
-    StoreState,
-    Write,
-    first_token,
-    recovery_for,
-    token_after,
-    token_after_recount,
-)
+from groundkit.core.storage import Generation, Mark, Statistics, StoreState
 
 ANALYZERS = st.sampled_from(("words/1", "words/2"))
 #: Few of each, so that they often meet.
