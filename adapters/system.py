@@ -8,10 +8,7 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from datetime import UTC, datetime
 from pathlib import Path
-
-from attrs import frozen
 
 from groundkit.core.ports import LockBusy
 from groundkit.core.result import Failure, Result, Success
@@ -40,7 +37,7 @@ _PROBLEMS = {
 
 class SystemClock:
     def now(self) -> str:
-        return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
 def private_directory(path: Path) -> Result[None, StorageFailure]:
@@ -56,14 +53,14 @@ def private_directory(path: Path) -> Result[None, StorageFailure]:
     return Success(None)
 
 
-@frozen
 class FileLock:
     """`WriterLock` by flock on a file that is never unlinked. It ends with its holder, however that ends.
 
     A process forked off meanwhile, without exec, keeps it alive if the holder is killed.
     """
 
-    path: Path
+    def __init__(self, path: Path) -> None:
+        self.path = path
 
     def hold(self, seconds: float) -> Result[AbstractContextManager[None], LockBusy | StorageFailure]:
         """See `WriterLock`. Also a second hold within one process is refused or waits."""

@@ -51,10 +51,11 @@ _MARKS = (
     (b"\xff\xfe", Guess.UTF_16),
     (b"\xfe\xff", Guess.UTF_16),
 )
-_LINE_BREAK = re.compile(rb"\r\n?|\n")
-_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
-_NOT_IN_1252 = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
-_C1 = re.compile(rb"[\x80-\x9f]")
+# Patterns are compiled when the first bytes that are no text are met.
+_LINE_BREAK = rb"\r\n?|\n"
+_CONTROL = rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]"
+_NOT_IN_1252 = rb"[\x81\x8d\x8f\x90\x9d]"
+_C1 = rb"[\x80-\x9f]"
 #: Enough of a file to guess from.
 _SAMPLE = 4096
 
@@ -75,7 +76,7 @@ def decode(data: bytes) -> Result[str, NotText]:
 
 
 def _not_text(problem: TextProblem, data: bytes, offset: int) -> NotText:
-    line = 1 + sum(1 for _ in _LINE_BREAK.finditer(data, 0, offset))
+    line = 1 + sum(1 for _ in re.finditer(_LINE_BREAK, data[:offset]))
     guess = None if problem is TextProblem.CUT_SHORT else guess_encoding(data, offset)
     return NotText(problem, offset, line, data[offset], guess)
 
@@ -89,11 +90,11 @@ def guess_encoding(data: bytes, offset: int) -> Guess | None:
     if _every_other_is_nul(sample):
         return Guess.UTF_16
     around = data[max(0, offset - _SAMPLE // 2) : offset + _SAMPLE // 2]
-    if _CONTROL.search(sample) or _CONTROL.search(around):
+    if re.search(_CONTROL, sample) or re.search(_CONTROL, around):
         return Guess.BINARY
-    if not _C1.search(around):
+    if not re.search(_C1, around):
         return Guess.LATIN_1
-    return None if _NOT_IN_1252.search(around) else Guess.WINDOWS_1252
+    return None if re.search(_NOT_IN_1252, around) else Guess.WINDOWS_1252
 
 
 def _every_other_is_nul(sample: bytes) -> bool:

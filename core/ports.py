@@ -1,31 +1,36 @@
 """What the use cases need from the outside world, as protocols. The docstrings are the contracts.
 
-Each has one contract suite (`groundkit.testing.contracts`), which the real adapter and its in-memory twin both pass.
+Each has one contract suite (`groundkit.testing.*_contract`), which the real adapter and its in-memory twin both pass.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
-from typing import Protocol, TypeAlias
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from attrs import frozen
 
-from groundkit.core.changes import LexicalDocument, SourceFailure, Write
-from groundkit.core.model import DocumentRecord
-from groundkit.core.query import LexicalQuery
-from groundkit.core.ranking import Candidates, TermFacts
-from groundkit.core.result import Result
-from groundkit.core.settings import Settings
-from groundkit.core.sources import ReadFailure, ReadSource
-from groundkit.core.storage import (
-    ChunkQuery,
-    LexicalFailure,
-    Mark,
-    RecordQuery,
-    StorageFailure,
-    StoredChunk,
-    StoreState,
-)
-from groundkit.core.walking import Explanation, Found, WalkRequest
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
+
+    from groundkit.core.changes import LexicalDocument, SourceFailure, Write
+    from groundkit.core.model import DocumentRecord
+    from groundkit.core.query import LexicalQuery
+    from groundkit.core.ranking import Candidates, TermFacts
+    from groundkit.core.result import Result
+    from groundkit.core.settings import Settings
+    from groundkit.core.sources import ReadFailure, ReadSource
+    from groundkit.core.storage import (
+        ChunkQuery,
+        LexicalFailure,
+        Mark,
+        RecordQuery,
+        StorageFailure,
+        StoredChunk,
+        StoreState,
+    )
+    from groundkit.core.walking import Explanation, Found, WalkRequest
 
 #: The search view of a text and the number of its tokens (`folding.search_view`).
 ViewOf: TypeAlias = Callable[[str], tuple[str, int]]

@@ -4,6 +4,8 @@ from enum import Enum, StrEnum
 
 from attrs import field, frozen
 
+from groundkit.core.paths import is_within_base
+
 
 class ReadProblem(StrEnum):
     MISSING = "source_missing"
@@ -59,3 +61,17 @@ class EntryKind(Enum):
 def link_refused(source: str, link: str, target: str) -> ReadFailure:
     """A source that is a symbolic link, or lies behind one."""
     return ReadFailure(source, ReadProblem.OUTSIDE_BASE, f"{link} is a symbolic link to {shown(target)}")
+
+
+def outside_refused(path: str) -> ReadFailure:
+    """What is no path below a base directory, by its parts alone."""
+    return ReadFailure(shown(path), ReadProblem.OUTSIDE_BASE, "not a path below the base directory")
+
+
+def name_refused(source: str) -> ReadFailure | None:
+    """Why nothing is read under this name, by the name alone; None if it may be looked for."""
+    if not is_within_base(source):
+        return outside_refused(source)
+    if not is_utf8(source):
+        return ReadFailure(shown(source), ReadProblem.NAME_NOT_UTF8, "the name is not UTF-8")
+    return None

@@ -78,16 +78,6 @@ class NoSnapshots:
 
 
 @frozen
-class UnknownDocument:
-    document_id: str
-
-
-@frozen
-class UnknownChunk:
-    chunk_id: str
-
-
-@frozen
 class OutOfBudget:
     """The check was cut short."""
 
@@ -125,13 +115,9 @@ def judge(citation: Citation, evidence: Evidence) -> Verification:
             return _verification(Reason.BUDGET, f"the check was cut short at {limit}")
 
 
-def judge_absence(unknown: UnknownDocument | UnknownChunk) -> Verification:
+def unknown_chunk(chunk_id: str) -> Verification:
     """The verdict on an id that the collection does not know."""
-    match unknown:
-        case UnknownDocument(document_id):
-            return _verification(Reason.UNKNOWN_DOCUMENT, f"the collection knows no document {document_id}")
-        case UnknownChunk(chunk_id):
-            return _verification(Reason.UNKNOWN_CHUNK, f"the collection knows no chunk {chunk_id}")
+    return _verification(Reason.UNKNOWN_CHUNK, f"the collection knows no chunk {chunk_id}")
 
 
 def _compared(citation: Citation, text: str) -> Verification:

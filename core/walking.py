@@ -8,7 +8,7 @@ from attrs import frozen
 
 from groundkit.core.kinds import KNOWN_SUFFIXES, PLAIN_TEXT, Kind, kind_of, suffix_of
 from groundkit.core.paths import lies_below
-from groundkit.core.sources import EntryKind, ReadFailure, ReadProblem, is_utf8, link_refused, shown
+from groundkit.core.sources import EntryKind, ReadFailure, ReadProblem, is_utf8, link_refused, outside_refused, shown
 
 
 @frozen
@@ -155,8 +155,9 @@ def failed(source: str, problem: ReadProblem, detail: str, directory: bool = Fal
     return FoundFailed(ReadFailure(source, problem, detail), directory)
 
 
-def outside_refused(path: str) -> FoundFailed:
-    return failed(shown(path), ReadProblem.OUTSIDE_BASE, "not a path below the base directory", directory=True)
+def outside_base(path: str) -> FoundFailed:
+    """A path asked for that names nothing below the base directory."""
+    return FoundFailed(outside_refused(path), directory=True)
 
 
 def explanation(source: str, found: Found | EntryKind | None) -> Explanation:

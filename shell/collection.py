@@ -165,6 +165,12 @@ class Collection:
         checks = verify_together(self._opener(), self._limit(), citations, VERIFY_BUDGET)
         return [evolve(hit, verification=check) for hit, check in zip(hits, checks, strict=True)]
 
+    def terms(self, text: str) -> list[str]:
+        """The terms that a text is looked for by: its words folded and stemmed, in order."""
+        from groundkit.core.folding import search_view
+
+        return self._ports.lexical(self._known().language).terms(search_view(text)[0])
+
     def verify(self, citation: Citation) -> Verification:
         """Look at the cited source again. Never raises."""
         from groundkit.verify import verify
@@ -201,13 +207,13 @@ class Collection:
 
     def fetch_chunk(self, chunk_id: str) -> FetchedChunk:
         """A chunk by its id or the unmistakable beginning of one, with its verification."""
-        from groundkit.core.verdicts import UnknownChunk, judge_absence
+        from groundkit.core.verdicts import unknown_chunk
         from groundkit.fetch import FetchedChunk, fetch
 
         with self._view() as view:
             found = self._or_raise(fetch(view, chunk_id))
         if found is None:
-            return FetchedChunk(chunk_id, None, None, judge_absence(UnknownChunk(chunk_id)))
+            return FetchedChunk(chunk_id, None, None, unknown_chunk(chunk_id))
         chunk, citation = found
         return FetchedChunk(chunk.id, chunk, citation, self.verify(citation))
 

@@ -1,11 +1,11 @@
 """The one composition root: which adapter stands behind which port."""
 
+from __future__ import annotations
+
 import os
-from contextlib import AbstractContextManager
 from functools import lru_cache
 from pathlib import Path
-
-from attrs import frozen
+from typing import TYPE_CHECKING
 
 from groundkit.platforms import platform_refused
 
@@ -17,25 +17,30 @@ from groundkit.adapters.files import Files
 from groundkit.adapters.sqlite_store import SqliteStore, read_old, read_old_chunks
 from groundkit.adapters.system import FileLock, SystemClock, private_directory
 from groundkit.adapters.tantivy_index import TantivyIndex
-from groundkit.core.older import OldChunk, OldStore
-from groundkit.core.ports import LexicalIndex, LockBusy, Ports, SourceReader
+from groundkit.core.ports import Ports
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.sources import ReadFailure, ReadProblem
-from groundkit.core.storage import StorageFailure
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from groundkit.core.older import OldChunk, OldStore
+    from groundkit.core.ports import LexicalIndex, LockBusy, SourceReader
+    from groundkit.core.storage import StorageFailure
 
 
-@frozen
 class _LockInPrivateDirectory:
     """The writer lock; taking it makes the index directory, private to its owner, where there is none."""
 
-    directory: Path
-    lock: FileLock
+    def __init__(self, directory: Path, lock: FileLock) -> None:
+        self._directory = directory
+        self._lock = lock
 
     def hold(self, seconds: float) -> Result[AbstractContextManager[None], LockBusy | StorageFailure]:
-        made = private_directory(self.directory)
+        made = private_directory(self._directory)
         if isinstance(made, Failure):
             return made
-        return self.lock.hold(seconds)
+        return self._lock.hold(seconds)
 
 
 def ports_for(index_directory: Path, collection: str) -> Ports:

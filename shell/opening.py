@@ -1,15 +1,20 @@
 """Opening collections, and which there are in an index directory."""
 
+from __future__ import annotations
+
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from groundkit import config
 from groundkit.collection import Collection, PathLike
 from groundkit.compose import ports_for
-from groundkit.core.ports import Ports
 from groundkit.core.result import Failure, Success
 from groundkit.errors import error_of
-from groundkit.status import IndexStatus
+
+if TYPE_CHECKING:
+    from groundkit.core.ports import Ports
+    from groundkit.status import IndexStatus
 
 
 def open(

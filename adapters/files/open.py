@@ -1,13 +1,13 @@
 """Reaching files through directory descriptors, reading them whole, and saying why that failed."""
 
 import errno
-import hashlib
 import os
 import stat
 import sys
 
 from attrs import evolve
 
+from groundkit.core.fingerprint import bytes_digest
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.sources import EntryKind, ReadFailure, ReadProblem, ReadSource, link_refused
 
@@ -102,7 +102,7 @@ def read_all(source: str, descriptor: int, limit: int) -> Result[ReadSource, Rea
         return Failure(_too_large(source, "more bytes than its size says", limit))
     if (len(data), after.st_size, after.st_mtime_ns) != (before.st_size, before.st_size, before.st_mtime_ns):
         return Failure(ReadFailure(source, ReadProblem.CHANGING, "changed while it was read"))
-    return Success(ReadSource(source, data, hashlib.sha256(data).hexdigest()))
+    return Success(ReadSource(source, data, bytes_digest(data)))
 
 
 def _bytes_of(descriptor: int, size: int, limit: int) -> bytes:

@@ -1,11 +1,17 @@
 """The document store on SQLite, and what can still be read of stores that earlier versions left."""
 
-from pathlib import Path
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from groundkit.adapters.sqlite_store.store import SqliteStore
-from groundkit.core.older import OldChunk, OldStore
-from groundkit.core.result import Result
-from groundkit.core.storage import StorageFailure
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from groundkit.core.older import OldChunk, OldStore
+    from groundkit.core.result import Result
+    from groundkit.core.storage import StorageFailure
 
 __all__ = ["SqliteStore", "read_old", "read_old_chunks"]
 

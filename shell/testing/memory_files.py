@@ -1,15 +1,24 @@
 """The twin of `groundkit.adapters.files`: sources in a dictionary, decided one by one instead of walked."""
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 from attrs import define, field, frozen
 
 from groundkit.adapters.files.ignore import LARGEST_IGNORE_FILE, Rules, hiding_rule, ignore_file
-from groundkit.core.paths import is_asked_path, is_within_base, parents_of
+from groundkit.core.fingerprint import bytes_digest
+from groundkit.core.paths import is_asked_path, parents_of
 from groundkit.core.result import Failure, Result, Success
-from groundkit.core.sources import EntryKind, ReadFailure, ReadProblem, ReadSource, is_utf8, link_refused, shown
+from groundkit.core.sources import (
+    EntryKind,
+    ReadFailure,
+    ReadProblem,
+    ReadSource,
+    is_utf8,
+    link_refused,
+    name_refused,
+    shown,
+)
 from groundkit.core.walking import (
     IGNORE_FILES,
     Entry,
@@ -23,7 +32,7 @@ from groundkit.core.walking import (
     failed,
     judge,
     judge_named,
-    outside_refused,
+    outside_base,
     source_of,
 )
 
@@ -78,10 +87,9 @@ class MemoryFiles:
         """Nothing is open."""
 
     def read(self, source: str, limit: int) -> Result[ReadSource, ReadFailure]:
-        if not is_within_base(source):
-            return Failure(outside_refused(source).failure)
-        if not is_utf8(source):
-            return Failure(ReadFailure(shown(source), ReadProblem.NAME_NOT_UTF8, "the name is not UTF-8"))
+        refused = name_refused(source)
+        if refused is not None:
+            return Failure(refused)
         node = self._reached(source)
         if isinstance(node, ReadFailure):
             return Failure(node)
@@ -89,7 +97,7 @@ class MemoryFiles:
             return Failure(ReadFailure(source, _REFUSALS[type(node)], type(node).__name__))
         if len(node) > limit:
             return Failure(ReadFailure(source, ReadProblem.TOO_LARGE, f"{len(node)} bytes, at most {limit} are read"))
-        return Success(ReadSource(source, node, hashlib.sha256(node).hexdigest()))
+        return Success(ReadSource(source, node, bytes_digest(node)))
 
     def walk(self, request: WalkRequest) -> Iterator[Found]:
         named: dict[str, Found] = {}
@@ -110,7 +118,7 @@ class MemoryFiles:
 
     def explain(self, source: str) -> Explanation:
         if not is_asked_path(source):
-            return explanation(source, outside_refused(source))
+            return explanation(source, outside_base(source))
         rules = self._own_rules("")
         if isinstance(rules, ReadFailure):
             return explanation(source, FoundFailed(rules, directory=True))
@@ -165,7 +173,7 @@ class MemoryFiles:
 
     def _named(self, path: str, as_text: bool) -> Found | Rules:
         if not is_asked_path(path):
-            return outside_refused(path)
+            return outside_base(path)
         if not is_utf8(path):
             return failed(shown(path), ReadProblem.NAME_NOT_UTF8, "the name is not UTF-8")
         node = self._reached(path) if path else Folder()

@@ -17,7 +17,7 @@ PACKAGE = Path(groundkit.__file__).parent
 LATE = {"numpy", "httpx", "bs4", "pypdf", "cattrs", "hypothesis", "pytest", "tantivy", "apsw", "rich", "pathspec"}
 #: The standard library's modules that compute and do nothing else.
 PURE = {
-    "bisect", "collections", "contextlib", "dataclasses", "difflib", "enum", "functools", "hashlib", "heapq", "html",
+    "__future__", "bisect", "collections", "contextlib", "dataclasses", "difflib", "enum", "functools", "hashlib", "heapq", "html",
     "itertools", "math", "operator", "re", "string", "struct", "textwrap", "types", "typing", "unicodedata",
 }  # fmt: skip
 
@@ -50,27 +50,46 @@ def test_a_core_module_brings_no_adapter_and_no_command_line(tmp_path: Path) -> 
     assert not loaded & {"apsw", "tantivy", "click", "numpy"}
 
 
-def test_a_search_loads_neither_ingest_nor_doctor_nor_words_for_failures(tmp_path: Path) -> None:
-    write(tmp_path, a_md="needle")
+#: What a search has no use for. Each class costs it half a millisecond, and there are many in these.
+NOT_FOR_A_SEARCH = {
+    "adapters.files.ignore", "adapters.files.survey", "adapters.files.walk", "adapters.sqlite_store.old",
+    "core.auditing", "core.boundaries", "core.chunking", "core.kinds", "core.markdown", "core.markdown_lines",
+    "core.older", "core.outline", "core.planning", "core.recovery", "core.spans", "core.walking",
+    "demo", "doctor", "drop", "fetch", "ingest", "ingest_run", "ingest_values", "render", "requests", "status",
+    "testing", "uncollected", "wire", "writing",
+}  # fmt: skip
+#: Modules of the standard library that came with something a search no longer does.
+NOT_ITS_STANDARD_LIBRARY = {"csv", "decimal", "importlib.metadata", "logging", "shutil", "subprocess"}
+
+
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("indexed")
+    write(folder, a_md="needle")
     subprocess.run(
         [sys.executable, "-m", "groundkit", "ingest", "."],
-        cwd=tmp_path, env=environment(), check=True, capture_output=True,
+        cwd=folder, env=environment(), check=True, capture_output=True,
     )  # fmt: skip
-    loaded = loaded_by("-m", "groundkit", "search", "needle", cwd=tmp_path)
-    assert "groundkit.search" in loaded
-    unwanted = {
-        "ingest",
-        "doctor",
-        "drop",
-        "writing",
-        "wording",
-        "wire",
-        "core.chunking",
-        "core.markdown",
-        "core.planning",
-    }
-    assert not loaded & {f"groundkit.{name}" for name in unwanted}
+    return folder
+
+
+def test_a_search_loads_what_it_needs_and_no_more(indexed: Path) -> None:
+    loaded = loaded_by("-m", "groundkit", "search", "needle", cwd=indexed)
+    assert {"groundkit.search", "groundkit.verify"} <= loaded
+    assert not loaded & {f"groundkit.{name}" for name in NOT_FOR_A_SEARCH}
     assert not packages(loaded) & (LATE - {"apsw", "tantivy"})
+
+
+def test_a_search_brings_little_of_the_standard_library(indexed: Path) -> None:
+    foreign = loaded_by("-c", "import apsw, tantivy, attrs, returns.result, click", cwd=indexed)
+    loaded = loaded_by("-m", "groundkit", "search", "needle", cwd=indexed)
+    assert not (loaded - foreign) & NOT_ITS_STANDARD_LIBRARY
+
+
+def test_every_module_named_here_exists() -> None:
+    for name in NOT_FOR_A_SEARCH:
+        path = PACKAGE.joinpath(*name.split("."))
+        assert path.is_dir() or path.with_suffix(".py").is_file(), name
 
 
 def modules_of(layer: str) -> list[Path]:

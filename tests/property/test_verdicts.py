@@ -23,10 +23,8 @@ from groundkit.core.verdicts import (
     NoText,
     OutOfBudget,
     TextFound,
-    UnknownChunk,
-    UnknownDocument,
     judge,
-    judge_absence,
+    unknown_chunk,
 )
 from groundkit.testing.strategies import texts as nasty
 
@@ -165,10 +163,6 @@ def test_a_mismatch_names_both_extractors(recorded: str, active: str | None) -> 
 
 @given(st.text(max_size=5))
 def test_an_unknown_id_is_unresolvable_and_named(identifier: str) -> None:
-    for unknown, reason in (
-        (UnknownDocument(identifier), Reason.UNKNOWN_DOCUMENT),
-        (UnknownChunk(identifier), Reason.UNKNOWN_CHUNK),
-    ):
-        judged = judge_absence(unknown)
-        assert (judged.verdict, judged.reason) == (Verdict.UNRESOLVABLE, reason)
-        assert identifier in judged.detail
+    judged = unknown_chunk(identifier)
+    assert (judged.verdict, judged.reason) == (Verdict.UNRESOLVABLE, Reason.UNKNOWN_CHUNK)
+    assert identifier in judged.detail
