@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NoReturn, Self, TypeVar
 from attrs import evolve
 
 from groundkit import config
+from groundkit.bases import below_base, relative_base
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import Settings, SettingsChange
 from groundkit.core.storage import AllRecords, RecordOfSource, StorageFailure
@@ -119,7 +120,7 @@ class Collection:
         from groundkit.ingest import IngestRequest, ingest
 
         sources = self.sources_of([paths] if isinstance(paths, str | os.PathLike) else list(paths))
-        base = None if self._base is None else config.relative_base(self._base, self._index_directory)
+        base = None if self._base is None else relative_base(self._base, self._index_directory)
         change = SettingsChange(chunk_size, chunk_overlap, language, max_bytes, base)
         request = IngestRequest(sources, as_text, prune_all, change, wait)
         done = ingest(self._ports, request, self._settled, on_progress)
@@ -275,16 +276,15 @@ class Collection:
 
     def sources_of(self, paths: Sequence[PathLike]) -> tuple[str, ...]:
         """Paths as sources below the base. Relative ones start there."""
-        from groundkit.core.paths import is_url
+        from groundkit.requests import web_refused
 
         for each in paths:
-            if is_url(os.fspath(each)):
-                from groundkit.requests import UnsupportedSource
-
-                self._raise(UnsupportedSource(config.host_of(os.fspath(each)), "web pages are not ingested yet"))
+            refused = web_refused(os.fspath(each))
+            if refused is not None:
+                self._raise(refused)
         base = self.base or self._index_directory.parent
         absolute = tuple(Path(os.path.normpath(base / each)) for each in paths)
-        return self._or_raise(config.below_base(absolute, base))
+        return self._or_raise(below_base(absolute, base))
 
     def _open_sources(self) -> Result[SourceReader, ReadFailure | NoBaseGiven]:
         base = self.base
@@ -292,7 +292,7 @@ class Collection:
             from groundkit.requests import NoBaseGiven
 
             return Failure(NoBaseGiven())
-        return self._ports.sources(config.relative_base(base, self._index_directory))
+        return self._ports.sources(relative_base(base, self._index_directory))
 
     def _opener(self) -> OpenSources | None:
         """How verification gets at the sources; a store that cannot be read is a source that cannot be looked at."""
@@ -305,7 +305,7 @@ class Collection:
             return lambda: Failure(refused)
         if base is None:
             return None
-        return lambda: self._ports.sources(config.relative_base(base, self._index_directory))
+        return lambda: self._ports.sources(relative_base(base, self._index_directory))
 
     def _limit(self) -> int:
         try:

@@ -1,6 +1,8 @@
 """`gk search`."""
 
-import re
+import sys
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,12 +19,11 @@ from groundkit.cli.common import (
     use_color,
 )
 from groundkit.cli.printable import one_line, printable
-from groundkit.core.folding import search_view
 from groundkit.core.model import RetrievalResult
 
-#: Lines of a passage that a hit shows; `--full` and `gk show` show all.
-EXCERPT_LINES = 5
-_WORD = re.compile(r"\w+")
+if TYPE_CHECKING:
+    from groundkit.cli.excerpts import Asked
+    from groundkit.collection import Collection
 
 
 @click.command("search")
@@ -47,16 +48,21 @@ def search_command(
 ) -> int:
     """Find passages. Every hit is a citation, and its source is looked at again.
 
-    Words are looked for by their stems; "quoted words" must stand together. Everything else is text.
+    Words are looked for by their stems; "quoted words" must stand together. Everything else is text. Chinese, Japanese,
+    Korean and Thai are found by the sign: put a word in quotation marks to find it whole.
     """
-    asked = " ".join(query)
-    if not asked.strip():
+    text = " ".join(query)
+    if not text.strip():
         raise click.UsageError("the query is empty")
     with opened(index_dir, collection) as found:
-        hits = found.search(asked, limit=limit, offset=offset, verify=verify)
+        hits = found.search(text, limit=limit, offset=offset, verify=verify)
+        if form == "human":
+            _print(found, hits, text, offset, full, use_color(color))
     match form:
+        case "human":
+            pass
         case "json":
-            print_json({"query": asked, "hits": [hit_data(hit, offset + n) for n, hit in enumerate(hits, 1)]})
+            print_json({"query": text, "hits": [hit_data(hit, offset + n) for n, hit in enumerate(hits, 1)]})
         case "jsonl":
             for n, hit in enumerate(hits, 1):
                 print_json_line(hit_data(hit, offset + n))
@@ -66,8 +72,6 @@ def search_command(
         case "paths":
             for hit in hits:
                 click.echo(place(hit.source, hit.locator.line, hit.locator.column))
-        case _:
-            _print(hits, asked, offset, full, use_color(color))
     return 0 if hits else 1
 
 
@@ -94,54 +98,46 @@ def hit_data(hit: RetrievalResult, rank: int) -> dict[str, object]:
     }
 
 
-def _print(hits: list[RetrievalResult], query: str, offset: int, full: bool, color: bool) -> None:
+def _print(found: "Collection", hits: list[RetrievalResult], query: str, offset: int, full: bool, color: bool) -> None:
+    from groundkit.cli.excerpts import asked
+
+    wanted = asked(query, found.terms)
     if not hits:
-        click.echo("no hits", err=True)
-        return
-    words = frozenset(search_view(query)[0].split())
+        click.echo(_why_none(found, wanted, offset), err=True)
+    columns = get_terminal_size().columns - len(_MARGIN) if sys.stdout.isatty() else None
     for n, hit in enumerate(hits, 1):
-        where = style(place(hit.source, hit.locator.line, hit.locator.column), color, bold=True)
-        score = style(f"{hit.score:.3f}", color, dim=True)
-        click.echo(f"{offset + n}. {where}  {badge(hit.verification, color)}  {score}")
-        if hit.verification is not None and not hit.verification:
-            click.echo(f"   {one_line(hit.verification.detail)}")
-        if hit.locator.heading_path:
-            click.echo(f"   {style(' › '.join(map(one_line, hit.locator.heading_path)), color, fg='cyan')}")
-        shown = hit.text if full else excerpt(hit.text, words)
-        for line in marked(printable(shown).rstrip("\n"), words, color).split("\n"):
-            click.echo(f"   {line}".rstrip())
-        click.echo(style(f"   {hit.chunk_id}", color, dim=True))
+        _print_hit(hit, offset + n, wanted, full, color, columns)
         if n < len(hits):
             click.echo()
 
 
-def excerpt(text: str, words: frozenset[str]) -> str:
-    """The run of lines that holds most of the words, in a passage too long to show whole."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    if len(lines) <= EXCERPT_LINES:
-        return "\n".join(_shortened(line, words) for line in lines)
-    found = [frozenset(search_view(line)[0].split()) & words for line in lines]
-    windows = range(len(lines) - EXCERPT_LINES + 1)
-    best = max(windows, key=lambda at: (len(frozenset().union(*found[at : at + EXCERPT_LINES])), -at))
-    chosen = [_shortened(line, words) for line in lines[best : best + EXCERPT_LINES]]
-    before, after = ["…"] * (best > 0), ["…"] * (best + EXCERPT_LINES < len(lines))
-    return "\n".join([*before, *chosen, *after])
+def _why_none(found: "Collection", wanted: "Asked", offset: int) -> str:
+    if not wanted.terms:
+        return "no hits: the query holds no word, and signs are not indexed"
+    if not found.status().chunks:
+        return "no hits: the collection is empty"
+    return "no hits" if not offset else f"no hits after the first {offset}"
 
 
-def _shortened(line: str, words: frozenset[str], width: int = 400) -> str:
-    """A long line around its first matching word."""
-    if len(line) <= width:
-        return line
-    first = next((m.start() for m in _WORD.finditer(line) if m.group().casefold() in words), 0)
-    start = max(0, min(first - width // 4, len(line) - width))
-    return f"{'…' if start else ''}{line[start : start + width]}{'…' if start + width < len(line) else ''}"
+#: Before everything that belongs to a hit.
+_MARGIN = "   "
 
 
-def marked(text: str, words: frozenset[str], color: bool) -> str:
-    """The words of the query in bold."""
-    if not color:
-        return text
-    return _WORD.sub(lambda m: style(m.group(), m.group().casefold() in words, bold=True, fg="magenta"), text)
+def _print_hit(hit: RetrievalResult, rank: int, wanted: "Asked", full: bool, color: bool, columns: int | None) -> None:
+    from groundkit.cli.excerpts import excerpt, marked, wrapped
+
+    where = style(place(hit.source, hit.locator.line, hit.locator.column), color, bold=True)
+    score = style(f"{hit.score:.3f}", color, dim=True)
+    click.echo(f"{rank}. {where}  {badge(hit.verification, color)}  {score}")
+    if hit.verification is not None and not hit.verification:
+        click.echo(f"{_MARGIN}{one_line(hit.verification.detail)}")
+    if hit.locator.heading_path:
+        click.echo(f"{_MARGIN}{style(' › '.join(map(one_line, hit.locator.heading_path)), color, fg='cyan')}")
+    shown = printable(hit.text if full else excerpt(hit.text, wanted)).rstrip("\n")
+    for line in shown.split("\n"):
+        for piece in [line] if columns is None else wrapped(line, max(columns, 20)):
+            click.echo(f"{_MARGIN}{marked(piece, wanted, color)}".rstrip())
+    click.echo(style(f"{_MARGIN}{hit.chunk_id}", color, dim=True))
 
 
 def _markdown(hit: RetrievalResult) -> str:
