@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, NoReturn, Self, TypeVar
 from attrs import evolve
 
 from groundkit import config
-from groundkit.bases import below_base, relative_base
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import Settings, SettingsChange
 from groundkit.core.storage import AllRecords, RecordOfSource, StorageFailure
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from groundkit.render import AnyFailure
     from groundkit.requests import NoBaseGiven
     from groundkit.status import IndexStatus
-    from groundkit.verify import Checked, OpenSources
+    from groundkit.verify import Checked, Lookup, OpenSources
 
 #: Bytes of sources that a search reads at most to verify its hits; the rest of them are `unresolvable`, `budget`.
 VERIFY_BUDGET = 256 * 1024 * 1024
@@ -86,7 +85,7 @@ class Collection:
         stored = self._stored_settings()
         if stored is None or stored.base is None:
             return None
-        return Path(os.path.normpath(self._index_directory / stored.base))
+        return config.absolute_base(stored.base, self._index_directory)
 
     def close(self) -> None:
         """Close every file. Closing twice does nothing."""
@@ -120,7 +119,7 @@ class Collection:
         from groundkit.ingest import IngestRequest, ingest
 
         sources = self.sources_of([paths] if isinstance(paths, str | os.PathLike) else list(paths))
-        base = None if self._base is None else relative_base(self._base, self._index_directory)
+        base = None if self._base is None else config.relative_base(self._base, self._index_directory)
         change = SettingsChange(chunk_size, chunk_overlap, language, max_bytes, base)
         request = IngestRequest(sources, as_text, prune_all, change, wait)
         done = ingest(self._ports, request, self._settled, on_progress)
@@ -163,7 +162,7 @@ class Collection:
         from groundkit.verify import verify_together
 
         citations = [hit.citation for hit in hits]
-        checks = verify_together(self._opener(), self._limit(), citations, VERIFY_BUDGET)
+        checks = verify_together(self._lookup(), citations, VERIFY_BUDGET)
         return [evolve(hit, verification=check) for hit, check in zip(hits, checks, strict=True)]
 
     def terms(self, text: str) -> list[str]:
@@ -176,13 +175,13 @@ class Collection:
         """Look at the cited source again. Never raises."""
         from groundkit.verify import verify
 
-        return verify(self._opener(), self._limit(), citation)
+        return verify(self._lookup(), citation)
 
     def verify_each(self, citations: Iterable[Citation]) -> Iterator[Checked]:
         """Each citation with its verification, in order; citations of one source in a row share one reading of it."""
         from groundkit.verify import verify_all
 
-        return verify_all(self._opener(), self._limit(), citations)
+        return verify_all(self._lookup(), citations)
 
     def verify_all(self) -> Iterator[Checked]:
         """Every citation of the collection, by source and position, each checked."""
@@ -192,7 +191,7 @@ class Collection:
         """The text a citation stands for, as its source has it now; `RetrievalError` where it does not say so any more."""
         from groundkit.verify import resolve
 
-        resolved = resolve(self._opener(), self._limit(), citation)
+        resolved = resolve(self._lookup(), citation)
         if isinstance(resolved, Failure):
             raise RetrievalError(resolved.failure())
         return resolved.unwrap()
@@ -276,6 +275,7 @@ class Collection:
 
     def sources_of(self, paths: Sequence[PathLike]) -> tuple[str, ...]:
         """Paths as sources below the base. Relative ones start there."""
+        from groundkit.bases import below_base
         from groundkit.requests import web_refused
 
         for each in paths:
@@ -292,7 +292,7 @@ class Collection:
             from groundkit.requests import NoBaseGiven
 
             return Failure(NoBaseGiven())
-        return self._ports.sources(relative_base(base, self._index_directory))
+        return self._ports.sources(config.relative_base(base, self._index_directory))
 
     def _opener(self) -> OpenSources | None:
         """How verification gets at the sources; a store that cannot be read is a source that cannot be looked at."""
@@ -305,7 +305,23 @@ class Collection:
             return lambda: Failure(refused)
         if base is None:
             return None
-        return lambda: self._ports.sources(relative_base(base, self._index_directory))
+        return lambda: self._ports.sources(config.relative_base(base, self._index_directory))
+
+    def _lookup(self) -> Lookup:
+        from groundkit.verify import Lookup
+
+        return Lookup(self._opener(), self._limit(), self._cited_text)
+
+    def _cited_text(self, citation: Citation) -> str | None:
+        """The text of a citation, if the collection still has this version."""
+        from groundkit.fetch import fetch
+
+        try:
+            with self._view() as view:
+                found = self._or_raise(fetch(view, citation.chunk_id))
+        except GroundkitError:
+            return None
+        return found[0].text if found is not None and found[0].id == citation.chunk_id else None
 
     def _limit(self) -> int:
         try:

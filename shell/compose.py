@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from groundkit.adapters.files import Files
 from groundkit.adapters.sqlite_store import SqliteStore, read_old, read_old_chunks
 from groundkit.adapters.system import FileLock, SystemClock, private_directory
 from groundkit.adapters.tantivy_index import TantivyIndex
+from groundkit.config import absolute_base
 from groundkit.core.ports import Ports
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.sources import ReadFailure, ReadProblem
@@ -51,7 +51,7 @@ def ports_for(index_directory: Path, collection: str) -> Ports:
         return TantivyIndex(index_directory / f"{collection}.lexical", language)
 
     def sources(base: str) -> Result[SourceReader, ReadFailure]:
-        return sources_below(Path(os.path.normpath(index_directory / base)), index_directory)
+        return sources_below(absolute_base(base, index_directory), index_directory)
 
     return Ports(
         documents=SqliteStore(index_directory, collection),

@@ -1,8 +1,9 @@
 """Every failure as one sentence, and its exit code. Document text and file names in it are made safe by whoever prints it."""
 
-from typing import TypeAlias, assert_never
+from typing import TypeAlias
 
-from groundkit.config import BadCollectionName, NoIndexDirectory, NotBelowBase, UnknownCollection
+from groundkit.bases import NotBelowBase
+from groundkit.config import BadCollectionName, NoIndexDirectory, UnknownCollection
 from groundkit.core.model import Verification
 from groundkit.core.paths import PathProblem, PathRefused
 from groundkit.core.ports import LockBusy
@@ -13,32 +14,7 @@ from groundkit.core.sources import ReadFailure
 from groundkit.core.storage import LexicalFailure, LexicalProblem, StorageFailure, StorageProblem
 from groundkit.ingest import BaseDiffers, NothingToIngest
 from groundkit.reading import AnalyzerChanged, NeverPaired
-from groundkit.requests import AmbiguousChunk, NoBaseGiven, UnknownNames, UnsupportedSource
-
-AnyFailure: TypeAlias = (
-    AmbiguousChunk
-    | AnalyzerChanged
-    | BadCollectionName
-    | BaseDiffers
-    | GhostRows
-    | LexicalFailure
-    | LockBusy
-    | NeverPaired
-    | NoBaseGiven
-    | NoIndexDirectory
-    | NotBelowBase
-    | NothingToIngest
-    | PathRefused
-    | QueryRefused
-    | ReadFailure
-    | SettingsRefused
-    | StorageFailure
-    | UnknownCollection
-    | UnknownNames
-    | UnsupportedSource
-)
-
-NEGATIVE, WRONG_REQUEST, MACHINE_SAID_NO = 1, 2, 3
+from groundkit.requests import AmbiguousChunk, NoBaseGiven, UnsupportedSource
 
 #: A failure that is the machine's, or of what lies on it.
 STORAGE_FAILURES = AnalyzerChanged | GhostRows | LexicalFailure | LockBusy | NeverPaired | StorageFailure
@@ -58,12 +34,16 @@ _REQUESTS = (
     | UnsupportedSource
 )
 
+AnyFailure: TypeAlias = STORAGE_FAILURES | _REQUESTS | ReadFailure
+
+NEGATIVE, WRONG_REQUEST, MACHINE_SAID_NO = 1, 2, 3
+
 
 def exit_code_of(failure: object) -> int:
     """The exit code of what an error carries; a verification is a negative answer."""
     if isinstance(failure, _REQUESTS):
         return WRONG_REQUEST
-    if isinstance(failure, ReadFailure | UnknownNames | Verification):
+    if isinstance(failure, ReadFailure | Verification):
         return NEGATIVE
     return MACHINE_SAID_NO
 
@@ -74,7 +54,7 @@ _STORAGE = {
     StorageProblem.FOREIGN: "{artefact} is not a groundkit store and is left alone: {detail}",
     StorageProblem.OLDER: "{artefact} is the store of an earlier version ({detail}); `gk files` and `gk show` still read it",
     StorageProblem.NEWER: "{artefact} was made by a newer version: {detail}",
-    StorageProblem.DAMAGED: "{artefact} is damaged ({detail}); `gk doctor` says more",
+    StorageProblem.DAMAGED: "{artefact} is damaged ({detail}); put a copy back, or `gk drop` the collection and ingest again",
     StorageProblem.FULL: "the disk is full ({detail}); what was committed stays",
     StorageProblem.BUSY: "{artefact} is in use by another process: {detail}",
     StorageProblem.DENIED: "{artefact} cannot be opened ({detail}); its directory has to be writable, even for a search",
@@ -108,18 +88,22 @@ _PATH = {
 
 def sentence(failure: AnyFailure) -> str:
     """What went wrong and, where there is one, the way out."""
+    if isinstance(failure, ReadFailure):
+        return f"{failure.source}: {failure.detail}" if failure.source else failure.detail
+    if isinstance(failure, STORAGE_FAILURES):
+        return _storage_sentence(failure)
+    return _request_sentence(failure)
+
+
+def _storage_sentence(failure: STORAGE_FAILURES) -> str:
     match failure:
         case StorageFailure(problem, artefact, detail):
             return _STORAGE[problem].format(artefact=artefact, detail=detail)
         case LexicalFailure(problem, detail):
             return _LEXICAL[problem].format(detail=detail)
-        case ReadFailure(source, problem, detail):
-            return f"{source}: {detail}" if source else detail
         case LockBusy(holder):
             who = f" ({holder})" if holder else ""
             return f"another process is writing to this collection{who}; try again when it is done"
-        case QueryRefused(problem, found, allowed):
-            return f"the query has {_QUERY[problem].format(found)}; at most {allowed} are taken"
         case GhostRows(rows):
             return (
                 f"the lexical index names {len(rows)} chunks that the store does not hold; "
@@ -132,24 +116,9 @@ def sentence(failure: AnyFailure) -> str:
             )
         case NeverPaired(attempts):
             return f"the lexical index does not fit the store ({attempts} tries); `gk doctor --repair` mends it"
-        case _:
-            return _request_sentence(failure)
 
 
-def _request_sentence(
-    failure: AmbiguousChunk
-    | BadCollectionName
-    | BaseDiffers
-    | NoBaseGiven
-    | NoIndexDirectory
-    | NotBelowBase
-    | NothingToIngest
-    | PathRefused
-    | SettingsRefused
-    | UnknownCollection
-    | UnknownNames
-    | UnsupportedSource,
-) -> str:
+def _request_sentence(failure: _REQUESTS) -> str:
     match failure:
         case AmbiguousChunk(prefix, ids):
             return f"several chunks begin with {prefix}: {', '.join(ids)}, …"
@@ -177,14 +146,12 @@ def _request_sentence(
             return f"nothing to ingest in {', '.join(path or '.' for path in paths)}{passed}"
         case PathRefused(path, reason):
             return f"{path} {_PATH[reason]}"
+        case QueryRefused(problem, found, allowed):
+            return f"the query has {_QUERY[problem].format(found)}; at most {allowed} are taken"
         case SettingsRefused(name, value, allowed):
             return f"{name.replace('_', ' ')} cannot be {value}: {allowed}"
         case UnknownCollection(name, directory, existing):
             there = f"there is {', '.join(existing)}" if existing else "there is none yet; `gk ingest PATH` makes one"
             return f"no collection {name} in {directory}: {there}"
-        case UnknownNames(names):
-            return f"the collection knows nothing called {', '.join(names)}"
         case UnsupportedSource(source, detail):
             return f"{source}: {detail}"
-        case _:
-            assert_never(failure)

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from groundkit import config
+from groundkit.bases import base_for
 from groundkit.cli.common import (
     base_option,
     collection_options,
@@ -18,7 +19,6 @@ from groundkit.cli.common import (
 )
 from groundkit.cli.printable import one_line, printable
 from groundkit.collection import Collection
-from groundkit.core.paths import is_url
 from groundkit.core.result import Failure
 from groundkit.core.settings import LANGUAGES
 from groundkit.core.walking import SkipReason
@@ -26,7 +26,7 @@ from groundkit.errors import error_of
 from groundkit.ingest import IngestReport, SourceEvent
 from groundkit.opening import open as open_collection
 from groundkit.render import sentence
-from groundkit.requests import UnsupportedSource
+from groundkit.requests import web_refused
 
 
 @click.command("ingest")
@@ -84,8 +84,9 @@ def ingest_command(
 
 
 def _absolute(path: str) -> Path:
-    if is_url(path):
-        raise error_of(UnsupportedSource(config.host_of(path), "web pages cannot be ingested yet"))
+    refused = web_refused(path)
+    if refused is not None:
+        raise error_of(refused)
     return Path(os.path.abspath(path))
 
 
@@ -96,7 +97,7 @@ def _collection(paths: tuple[Path, ...], index_dir: str | None, collection: str,
     known = open_collection(directory, base=base_dir, collection=collection)
     if base_dir is not None or known.base is not None:
         return known
-    chosen = config.base_for(paths, directory, None)
+    chosen = base_for(paths, directory, None)
     if isinstance(chosen, Failure):
         raise error_of(chosen.failure())
     return open_collection(directory, base=chosen.unwrap(), collection=collection)
