@@ -118,7 +118,7 @@ class DocumentStore(Protocol):
         """Mark the collection dropped, durably: from here it reads as unknown."""
 
     def remove_files(self) -> Result[None, StorageFailure]:
-        """Unlink the files of a dropped store."""
+        """Unlink the files of a dropped store, or of one too damaged to be read."""
 
     def close(self) -> None: ...
 

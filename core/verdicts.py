@@ -94,11 +94,14 @@ def _verification(reason: Reason, detail: str, context_changed: bool = False) ->
     return Verification(VERDICT_OF[reason], reason, detail, context_changed)
 
 
-def judge(citation: Citation, evidence: Evidence) -> Verification:
-    """The verdict. Verified exactly when the text at the cited span has the cited digest."""
+def judge(citation: Citation, evidence: Evidence, cited: str | None = None) -> Verification:
+    """The verdict. Verified exactly when the text at the cited span has the cited digest.
+
+    `cited` is the cited text where it is at hand: it makes a drift's detail say what changed, and decides nothing.
+    """
     match evidence:
         case TextFound(text):
-            return _compared(citation, text)
+            return _compared(citation, text, cited)
         case NoText(failure):
             return _verification(_REASON_OF_PROBLEM[failure.problem], f"{failure.source}: {failure.detail}")
         case NoBase():
@@ -120,16 +123,32 @@ def unknown_chunk(chunk_id: str) -> Verification:
     return _verification(Reason.UNKNOWN_CHUNK, f"the collection knows no chunk {chunk_id}")
 
 
-def _compared(citation: Citation, text: str) -> Verification:
+def _compared(citation: Citation, text: str, cited: str | None) -> Verification:
     start, end = citation.span.start, citation.span.end
     found = text[start:end] if 0 <= start <= end <= len(text) else None
     if found is not None and text_digest(found) == citation.digest:
         return _same(citation, text)
     where = f"{citation.source} at {start}–{end}"
-    now = f"the text ends at {len(text)}" if found is None else f"now reads {_beginning(found)}"
+    if found is None:
+        now = f"the text ends at {len(text)}"
+    elif cited is not None and text_digest(cited) == citation.digest:
+        now = _difference(cited, found)
+    else:
+        now = f"now reads {_beginning(found)}"
     elsewhere = _elsewhere(citation, text)
     also = "" if elsewhere is None else f"; the cited text stands at {elsewhere.start}–{elsewhere.end} now"
     return _verification(Reason.CHANGED, f"{where}: {now}{also}")
+
+
+def _difference(cited: str, found: str, around: int = 24) -> str:
+    """The first place where two texts that are not the same part, with some of both."""
+    shorter = min(len(cited), len(found))
+    first = next((at for at in range(shorter) if cited[at] != found[at]), shorter)
+    rest = shorter - first
+    last = next((back for back in range(rest) if cited[-1 - back] != found[-1 - back]), rest)
+    start = max(0, first - around)
+    old, new = (_beginning(each[start : max(len(each) - last + around, 0)]) for each in (cited, found))
+    return f"{old} is now {new}"
 
 
 def _beginning(text: str, limit: int = 60) -> str:

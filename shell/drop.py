@@ -75,13 +75,14 @@ def _meant(name: str, source: str) -> bool:
 def drop(ports: Ports, wait: float) -> Result[None, RemoveRefused]:
     """The whole collection: marked dropped first, durably, then its files. The next holder of the lock finishes a killed drop."""
     known = stored_settings(ports.documents)
-    if isinstance(known, Failure) and known.failure().problem is not StorageProblem.DROPPED:
+    lost = isinstance(known, Failure) and known.failure().problem is StorageProblem.DAMAGED
+    if isinstance(known, Failure) and not lost and known.failure().problem is not StorageProblem.DROPPED:
         return known
     held = ports.lock.hold(wait)
     if isinstance(held, Failure):
         return held
     with held.unwrap():
-        dropped = ports.documents.drop()
+        dropped = Success(None) if lost else ports.documents.drop()
         if isinstance(dropped, Failure):
             return dropped
         language = known.unwrap().language if isinstance(known, Success) else Settings().language

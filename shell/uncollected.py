@@ -11,7 +11,7 @@ from groundkit.core.model import Citation, Verification
 from groundkit.core.result import Failure
 from groundkit.core.settings import Settings
 from groundkit.errors import RetrievalError
-from groundkit.verify import OpenSources, resolve, verify
+from groundkit.verify import Lookup, OpenSources, resolve, verify
 
 PathLike = str | os.PathLike[str]
 
@@ -22,12 +22,12 @@ def verify_citation(citation: Citation, expected_text: str | None = None, *, bas
     With `expected_text`, that is what the source has to say at the span, whatever digest the citation carries.
     """
     expected = citation if expected_text is None else evolve(citation, digest=text_digest(expected_text))
-    return verify(_opener_of(base), Settings().max_bytes, expected)
+    return verify(Lookup(_opener_of(base), Settings().max_bytes), expected)
 
 
 def resolve_citation(citation: Citation, *, base: PathLike | None) -> str:
     """The text a citation stands for, as its source has it now; `RetrievalError` with the verdict where it does not."""
-    resolved = resolve(_opener_of(base), Settings().max_bytes, citation)
+    resolved = resolve(Lookup(_opener_of(base), Settings().max_bytes), citation)
     if isinstance(resolved, Failure):
         raise RetrievalError(resolved.failure())
     return resolved.unwrap()

@@ -7,7 +7,7 @@ from functools import lru_cache
 from attrs import frozen
 
 from groundkit.core.decoding import decode
-from groundkit.core.model import Citation, FromExtractor, FromSnapshot, Verification
+from groundkit.core.model import Citation, FromExtractor, FromSnapshot, Verdict, Verification
 from groundkit.core.paths import is_within_base
 from groundkit.core.ports import SourceReader
 from groundkit.core.result import Failure, Result, Success
@@ -27,6 +27,22 @@ OpenSources = Callable[[], Result[SourceReader, ReadFailure]]
 _Look = Callable[[str], Evidence]
 
 
+def _not_at_hand(_: Citation) -> str | None:
+    return None
+
+
+@frozen
+class Lookup:
+    """How to look at sources again: what opens them (None: there is no base), and the largest file to read, in bytes.
+
+    `cited` gives the text of a citation where it is at hand; it is asked only to say more about a drift.
+    """
+
+    sources: OpenSources | None
+    limit: int
+    cited: Callable[[Citation], str | None] = _not_at_hand
+
+
 @frozen
 class Checked:
     """A citation with what looking at its source gave."""
@@ -35,37 +51,38 @@ class Checked:
     verification: Verification
 
 
-def verify(sources: OpenSources | None, limit: int, citation: Citation) -> Verification:
-    """Look at the source again. `limit` is the largest file to read, in bytes; without `sources` there is no base."""
-    (checked,) = verify_all(sources, limit, (citation,))
+def verify(lookup: Lookup, citation: Citation) -> Verification:
+    """Look at the source again."""
+    (checked,) = verify_all(lookup, (citation,))
     return checked.verification
 
 
-def verify_all(
-    sources: OpenSources | None, limit: int, citations: Iterable[Citation], budget: int | None = None
-) -> Iterator[Checked]:
+def verify_all(lookup: Lookup, citations: Iterable[Citation], budget: int | None = None) -> Iterator[Checked]:
     """Each citation with its verification, in order. Neighbours that cite the same source share one reading of it.
 
     `budget` is how many bytes of sources to read in all; what comes after that is `unresolvable`, `budget`.
     """
     with ExitStack() as stack:
-        look = _looker(sources, limit, stack, budget)
+        look = _looker(lookup, stack, budget)
         for each in citations:
-            yield Checked(each, judge(each, _evidence(each, look)))
+            evidence = _evidence(each, look)
+            verification = judge(each, evidence)
+            if verification.verdict is Verdict.DRIFTED:
+                verification = judge(each, evidence, lookup.cited(each))
+            yield Checked(each, verification)
 
 
-def verify_together(
-    sources: OpenSources | None, limit: int, citations: Sequence[Citation], budget: int
-) -> list[Verification]:
+def verify_together(lookup: Lookup, citations: Sequence[Citation], budget: int) -> list[Verification]:
     """The verifications of a few citations in their order, each source being read once whatever the order is."""
     by_source = sorted(range(len(citations)), key=lambda at: citations[at].source)
-    checked = verify_all(sources, limit, (citations[at] for at in by_source), budget)
+    checked = verify_all(lookup, (citations[at] for at in by_source), budget)
     found = dict(zip(by_source, (each.verification for each in checked), strict=True))
     return [found[at] for at in range(len(citations))]
 
 
-def _looker(sources: OpenSources | None, limit: int, stack: ExitStack, budget: int | None = None) -> _Look:
+def _looker(lookup: Lookup, stack: ExitStack, budget: int | None = None) -> _Look:
     """How to get at the text of a source; remembers the last one."""
+    sources = lookup.sources
     if sources is None:
         return lambda _: NoBase()
     opened = sources()
@@ -79,7 +96,7 @@ def _looker(sources: OpenSources | None, limit: int, stack: ExitStack, budget: i
         nonlocal left
         if left is not None and left <= 0:
             return OutOfBudget(f"{budget} bytes of sources")
-        read = reader.read(source, limit)
+        read = reader.read(source, lookup.limit)
         if isinstance(read, Failure):
             return NoText(read.failure())
         if left is not None:
@@ -108,10 +125,10 @@ def _evidence(citation: Citation, look: _Look) -> Evidence:
     return look(citation.source)
 
 
-def resolve(sources: OpenSources | None, limit: int, citation: Citation) -> Result[str, Verification]:
+def resolve(lookup: Lookup, citation: Citation) -> Result[str, Verification]:
     """The text a citation stands for, if its source still says it; else the verification that says what became of it."""
     with ExitStack() as stack:
-        evidence = _evidence(citation, _looker(sources, limit, stack))
+        evidence = _evidence(citation, _looker(lookup, stack))
     verification = judge(citation, evidence)
     if verification and isinstance(evidence, TextFound):
         return Success(evidence.text[citation.span.start : citation.span.end])

@@ -40,7 +40,7 @@ from groundkit.adapters.sqlite_store.schema import (
 from groundkit.core.changes import LexicalDocument, SourceFailure, Write
 from groundkit.core.model import DocumentRecord
 from groundkit.core.ports import StoreView, ViewOf
-from groundkit.core.result import Result
+from groundkit.core.result import Result, Success
 from groundkit.core.settings import Settings
 from groundkit.core.storage import (
     AllRecords,
@@ -252,14 +252,23 @@ class SqliteStore:
 
     def _remove(self) -> None:
         self._must_be_writable()
-        with self._connections.lent() as connection:
-            if not connection.execute("SELECT dropped FROM state").get:
-                raise Refused(StorageProblem.FAILED, "not dropped")
-            # Without its log the file must still say that it was dropped. A reader in the way: refused as busy.
-            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        if not self._beyond_reading():
+            with self._connections.lent() as connection:
+                if not connection.execute("SELECT dropped FROM state").get:
+                    raise Refused(StorageProblem.FAILED, "not dropped")
+                # Without its log the file must still say that it was dropped. A reader in the way: refused as busy.
+                connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         self._connections.close()
         for suffix in ("-wal", "-shm", ""):
             self._path.with_name(self._artefact + suffix).unlink(missing_ok=True)
+
+    def _beyond_reading(self) -> bool:
+        """Whether this is ours and too damaged to be read."""
+        seen = self.view()
+        if isinstance(seen, Success):
+            seen.unwrap().close()
+            return False
+        return seen.failure().problem is StorageProblem.DAMAGED
 
     def _change(self, work: Callable[[apsw.Connection, StoreState], T]) -> Result[T, StorageFailure]:
         def changed() -> T:

@@ -8,6 +8,9 @@ import click
 
 from groundkit.cli.common import collection_options, format_option, opened, print_json, wait_option
 from groundkit.cli.printable import one_line, printable
+from groundkit.collection import Collection
+from groundkit.core.storage import StorageFailure, StorageProblem
+from groundkit.errors import GroundkitError
 from groundkit.render import sentence
 
 
@@ -52,15 +55,26 @@ def _as_source(base: Path | None, name: str) -> str:
 def drop_command(collection: str, index_dir: str | None, yes: bool, wait: float) -> int:
     """Remove a whole collection from the index directory. The sources stay."""
     with opened(index_dir, collection) as found:
-        documents = found.status().documents
+        holds = _holds(found)
         if not yes and sys.stdin.isatty():
-            sure = click.confirm(f"Drop {collection} with {documents} documents?", err=True)
+            sure = click.confirm(f"Drop {collection} with {holds}?", err=True)
             if not sure:
                 click.echo("nothing dropped", err=True)
                 return 1
         found.drop(wait=wait)
     click.echo(f"dropped {collection}")
     return 0
+
+
+def _holds(found: Collection) -> str:
+    """What would go. A damaged store can still be dropped."""
+    try:
+        return f"{found.status().documents} documents"
+    except GroundkitError as error:
+        failure = error.failure
+        if isinstance(failure, StorageFailure) and failure.problem is StorageProblem.DAMAGED:
+            return "whatever its damaged store held"
+        raise
 
 
 @click.command("doctor")

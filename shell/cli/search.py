@@ -1,7 +1,6 @@
 """`gk search`."""
 
 import sys
-from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
 import click
@@ -58,9 +57,13 @@ def search_command(
         hits = found.search(text, limit=limit, offset=offset, verify=verify)
         if form == "human":
             _print(found, hits, text, offset, full, use_color(color))
+        else:
+            _print_data(hits, text, offset, form)
+    return 0 if hits else 1
+
+
+def _print_data(hits: list[RetrievalResult], text: str, offset: int, form: str) -> None:
     match form:
-        case "human":
-            pass
         case "json":
             print_json({"query": text, "hits": [hit_data(hit, offset + n) for n, hit in enumerate(hits, 1)]})
         case "jsonl":
@@ -69,10 +72,9 @@ def search_command(
         case "md":
             for hit in hits:
                 click.echo(_markdown(hit))
-        case "paths":
+        case _:
             for hit in hits:
                 click.echo(place(hit.source, hit.locator.line, hit.locator.column))
-    return 0 if hits else 1
 
 
 def hit_data(hit: RetrievalResult, rank: int) -> dict[str, object]:
@@ -98,13 +100,22 @@ def hit_data(hit: RetrievalResult, rank: int) -> dict[str, object]:
     }
 
 
+def _columns() -> int | None:
+    """Columns that a passage may take; None where it goes to no terminal."""
+    if not sys.stdout.isatty():
+        return None
+    from shutil import get_terminal_size
+
+    return get_terminal_size().columns - len(_MARGIN)
+
+
 def _print(found: "Collection", hits: list[RetrievalResult], query: str, offset: int, full: bool, color: bool) -> None:
     from groundkit.cli.excerpts import asked
 
     wanted = asked(query, found.terms)
     if not hits:
         click.echo(_why_none(found, wanted, offset), err=True)
-    columns = get_terminal_size().columns - len(_MARGIN) if sys.stdout.isatty() else None
+    columns = _columns()
     for n, hit in enumerate(hits, 1):
         _print_hit(hit, offset + n, wanted, full, color, columns)
         if n < len(hits):

@@ -268,3 +268,26 @@ def test_the_command_line_lists_and_shows_an_older_store_and_names_the_remedy(tm
         assert (refused.code, refused.stdout) == (3, b""), command
         assert b"ingest again" in refused.stderr
     assert _contents(tmp_path).items() >= before.items()
+
+
+def test_a_damaged_store_can_be_dropped(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("tide " * 9000)
+    assert gk(tmp_path, "ingest", ".").code == 0
+    with open(tmp_path / ".groundkit" / "default.sqlite3", "r+b") as file:
+        file.seek(16 * 1024)
+        file.write(b"\xa5" * 64 * 1024)
+    refused = gk(tmp_path, "search", "tide")
+    assert refused.code == 3
+    assert b"gk drop" in refused.stderr
+    assert gk(tmp_path, "drop", "default", "--yes").code == 0
+    assert sorted(each.name for each in (tmp_path / ".groundkit").iterdir()) == ["default.lock"]
+    assert gk(tmp_path, "ingest", ".").code == 0
+    assert gk(tmp_path, "search", "tide").code == 0
+
+
+def test_a_file_of_another_program_is_not_dropped(tmp_path: Path) -> None:
+    (tmp_path / ".groundkit").mkdir()
+    other_program(tmp_path / ".groundkit" / "default.sqlite3")
+    before = _contents(tmp_path / ".groundkit")
+    assert gk(tmp_path, "drop", "default", "--yes").code == 3
+    assert _contents(tmp_path / ".groundkit").items() >= before.items()
