@@ -86,6 +86,15 @@ def opened(given: str | None, collection: str, base_dir: str | None = None) -> C
     return open_collection(index_directory(given), base=base_dir, collection=collection)
 
 
+def path_meant(found: Collection, name: str) -> Path:
+    """A path from here, or a source as `gk files` names it, where only that exists."""
+    here = Path(os.path.abspath(name))
+    base = found.base
+    if base is None or os.path.lexists(here) or not os.path.lexists(base / name):
+        return here
+    return base / name
+
+
 def use_color(wish: str, stream: Any = None) -> bool:
     """`--color`, then NO_COLOR, then FORCE_COLOR, then whether it is a terminal."""
     decided = _wanted(wish, stream)

@@ -20,13 +20,16 @@ from groundkit.cli.common import (
 from groundkit.cli.printable import one_line, printable
 from groundkit.collection import Collection
 from groundkit.core.result import Failure
-from groundkit.core.settings import LANGUAGES
+from groundkit.core.settings import LANGUAGES, Settings
+from groundkit.core.sources import ReadFailure, ReadProblem
 from groundkit.core.walking import SkipReason
-from groundkit.errors import error_of
+from groundkit.errors import ConfigurationError, error_of
 from groundkit.ingest import IngestReport, SourceEvent
 from groundkit.opening import open as open_collection
 from groundkit.render import sentence
 from groundkit.requests import web_refused
+
+_DEFAULT = Settings()
 
 
 @click.command("ingest")
@@ -35,11 +38,19 @@ from groundkit.requests import web_refused
 @base_option
 @click.option("--as", "as_", type=click.Choice(("text",)), help="Take files of every suffix as plain text.")
 @click.option("--prune-all", is_flag=True, help="Remove documents even where nothing at all was found any more.")
-@click.option("--chunk-size", type=int, help="Code points in a chunk, at most.")
-@click.option("--chunk-overlap", type=int, help="Code points that neighbouring chunks share, at most.")
-@click.option("--language", type=click.Choice(LANGUAGES), help="Stemming language of the collection.")
-@click.option("--max-bytes", type=int, help="The largest file, in bytes.")
-@click.option("--strict", is_flag=True, help="Stop with the first failure's message when everything else is done.")
+@click.option(
+    "--chunk-size", type=int, help=f"Code points in a chunk, at most (a new collection: {_DEFAULT.chunk_size})."
+)
+@click.option(
+    "--chunk-overlap",
+    type=int,
+    help=f"Code points that neighbouring chunks share, at most (new: {_DEFAULT.chunk_overlap}).",
+)
+@click.option(
+    "--language", type=click.Choice(LANGUAGES), help=f"Stemming language of the collection (new: {_DEFAULT.language})."
+)
+@click.option("--max-bytes", type=int, help=f"The largest file, in bytes (new: {_DEFAULT.max_bytes}).")
+@click.option("--strict", is_flag=True, help="When everything else is done, end with the first failure as the error.")
 @wait_option
 @format_option("human", "json")
 def ingest_command(
@@ -59,11 +70,13 @@ def ingest_command(
 ) -> int:
     """Bring files and folders into a collection, and it up to date with them.
 
-    Documents whose files are gone from a given folder are removed. Makes .groundkit in the working directory where
-    there is no index directory yet.
+    Documents whose files are gone from a given folder, or hidden by an ignore rule now, are removed. Makes .groundkit in
+    the working directory where there is no index directory yet. Other chunk sizes or another language are for the whole
+    collection.
     """
     absolute = tuple(map(_absolute, paths))
     with _collection(absolute, index_dir, collection, base_dir) as opened, _progress() as on_progress:
+        new = _is_new(opened)
         report = opened.ingest(
             absolute,
             as_text=as_ == "text",
@@ -76,6 +89,9 @@ def ingest_command(
             wait=wait,
             on_progress=on_progress,
         )
+        if new:
+            place = f"{one_line(str(opened.index_directory))}, base directory {one_line(str(opened.base))}"
+            click.echo(f"new collection {collection} in {place}", err=True)
     if form == "json":
         print_json(_data(report))
     else:
@@ -97,10 +113,21 @@ def _collection(paths: tuple[Path, ...], index_dir: str | None, collection: str,
     known = open_collection(directory, base=base_dir, collection=collection)
     if base_dir is not None or known.base is not None:
         return known
+    if not any(map(os.path.lexists, paths)):
+        raise error_of(ReadFailure(str(paths[0]), ReadProblem.MISSING, "no such file or directory"))
     chosen = base_for(paths, directory, None)
     if isinstance(chosen, Failure):
         raise error_of(chosen.failure())
     return open_collection(directory, base=chosen.unwrap(), collection=collection)
+
+
+def _is_new(collection: Collection) -> bool:
+    """Whether an ingest would make it."""
+    try:
+        collection.status()
+    except ConfigurationError:
+        return True
+    return False
 
 
 @contextmanager

@@ -1,8 +1,5 @@
 """`gk list`, `gk files`, `gk status`."""
 
-import os
-from pathlib import Path
-
 import click
 
 from groundkit.cli.common import (
@@ -11,6 +8,7 @@ from groundkit.cli.common import (
     index_directory,
     index_option,
     opened,
+    path_meant,
     print_json,
     print_json_line,
     print_table,
@@ -76,7 +74,7 @@ def files_command(path: str | None, why: bool, skipped: bool, index_dir: str | N
     if why and path is None:
         raise click.UsageError("--why needs a path")
     with opened(index_dir, collection) as found:
-        absolute = None if path is None else Path(os.path.abspath(path))
+        absolute = None if path is None else path_meant(found, path)
         if why and absolute is not None:
             explained = found.explain(absolute)
             if form in ("json", "jsonl"):
@@ -96,6 +94,8 @@ def files_command(path: str | None, why: bool, skipped: bool, index_dir: str | N
         if absolute is not None:
             below = found.sources_of([absolute])[0]
             records = [each for each in records if lies_below(each.source, below)]
+    if not records and form == "human":
+        click.echo("no sources" if path is None else f"no sources in {one_line(path)}", err=True)
     match form:
         case "json" | "jsonl":
             from groundkit.wire import data_of
@@ -110,7 +110,8 @@ def files_command(path: str | None, why: bool, skipped: bool, index_dir: str | N
                 click.echo(one_line(each.source))
         case _:
             cells = [(each.source, each.source_class.value, str(each.chunks), str(each.length)) for each in records]
-            print_table(cells, ("source", "class", "chunks", "code points"), right=(2, 3))
+            if cells:
+                print_table(cells, ("source", "class", "chunks", "code points"), right=(2, 3))
     return 0 if records else 1
 
 

@@ -486,3 +486,30 @@ def test_the_bash_script_completes_commands_and_options(kept: Path, tmp_path: Pa
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
 def test_other_shells_get_their_script(kept: Path, shell: str) -> None:
     assert "_GK_COMPLETE" in gk(kept, "completion", shell).out
+
+
+def test_a_mistyped_path_makes_nothing_where_there_is_nothing_yet(tmp_path: Path) -> None:
+    for name in ("dosc", "/no/such/place"):
+        ran = gk(tmp_path, "ingest", name)
+        assert (ran.code, ran.out) == (1, "")
+        assert "no such file or directory" in ran.err
+        assert name in ran.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_new_collection_is_announced_once_with_where_it_is(tmp_path: Path) -> None:
+    write(tmp_path, a_md="# tide")
+    assert (
+        f"new collection default in {tmp_path}/.groundkit, base directory {tmp_path}" in gk(tmp_path, "ingest", ".").err
+    )
+    assert "new collection" not in gk(tmp_path, "ingest", ".").err
+
+
+def test_a_source_is_named_by_its_path_from_here_or_as_it_is_listed(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    write(tmp_path, a_md="# tide")
+    gk(tmp_path, "ingest", ".")
+    for folder, name in ((tmp_path, "a.md"), (tmp_path / "sub", "../a.md"), (tmp_path / "sub", "a.md")):
+        assert gk(folder, "files", name, "--format", "paths").out == "a.md\n"
+        assert gk(folder, "files", "--why", name).out.startswith("a.md: taken")
+    assert gk(tmp_path / "sub", "files", "b.md").err == "no sources in b.md\n"
