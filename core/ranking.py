@@ -52,7 +52,10 @@ class Occurrences:
     counts: Mapping[str, int]
 
 
-@frozen
+# Values of one search that nobody prints: each `repr` would be compiled anew whenever a process starts to search.
+
+
+@frozen(repr=False)
 class _Weight:
     """A term's live idf; `ratio` is the most by which its part of a live score exceeds that of the native score."""
 
@@ -62,7 +65,7 @@ class _Weight:
     native_most: float
 
 
-@frozen
+@frozen(repr=False)
 class Weights:
     """The score of a query's terms, and its bound. `by_ratio` holds the terms the engine gives a score at all."""
 
@@ -121,28 +124,28 @@ def _weight(term: str, facts: TermFacts, statistics: Statistics, mean: float) ->
     return _Weight(term, idf, max(1.0, lengths) * idf / facts.native_idf, _NUMERATOR * facts.native_idf)
 
 
-@frozen
+@frozen(repr=False)
 class NeedCandidates:
     """The engine's best `limit`. Answered with `Candidates`."""
 
     limit: int
 
 
-@frozen
+@frozen(repr=False)
 class NeedOccurrences:
     """Answered with `CountedRows` for every row."""
 
     rows: tuple[int, ...]
 
 
-@frozen
+@frozen(repr=False)
 class NeedSizes:
     """Tokens of each row, without its text. Answered with `Sizes`."""
 
     rows: tuple[int, ...]
 
 
-@frozen
+@frozen(repr=False)
 class NeedFirst:
     """The first `limit` of the rows by source and start. Answered with `First`."""
 
@@ -150,17 +153,17 @@ class NeedFirst:
     limit: int
 
 
-@frozen
+@frozen(repr=False)
 class CountedRows:
     rows: Mapping[int, Occurrences]
 
 
-@frozen
+@frozen(repr=False)
 class Sizes:
     rows: Mapping[int, int]
 
 
-@frozen
+@frozen(repr=False)
 class First:
     rows: tuple[int, ...]
 

@@ -95,7 +95,7 @@ def _facts(searcher: LexicalSearcher, terms: Sequence[str]) -> Result[dict[str, 
     return Success(known)
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Asked:
     """One search's view of the world, answering what the order needs to know."""
 

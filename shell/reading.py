@@ -44,7 +44,7 @@ def stored_settings(documents: DocumentStore) -> Result[Settings, StorageFailure
         return Success(view.state.settings)
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Pair:
     """Rows alive at `generation` and the postings of the same one. Without a searcher the generation has no chunk."""
 

@@ -3,9 +3,12 @@
 The order of the steps of a write, and what breaks without each, is ADR 0006.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tantivy import Index, Searcher
 from tantivy.tantivy import __version__
@@ -24,10 +27,12 @@ from groundkit.adapters.tantivy_index.schema import (
 )
 from groundkit.adapters.tantivy_index.searcher import TantivySearcher
 from groundkit.adapters.tantivy_index.terms import Terms, tokenizer_for
-from groundkit.core.changes import LexicalDocument
 from groundkit.core.folding import ANALYZER_RECIPE
 from groundkit.core.result import Result
 from groundkit.core.storage import LexicalFailure, Mark
+
+if TYPE_CHECKING:
+    from groundkit.core.changes import LexicalDocument
 
 _ENGINE = __version__.partition(",")[0]
 

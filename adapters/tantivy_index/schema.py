@@ -1,11 +1,17 @@
 """The fields of the index, and what is written into and read out of them."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import tantivy
 from tantivy import Document, Query
 
 from groundkit.adapters.tantivy_index.failures import Damaged
-from groundkit.core.changes import LexicalRow
 from groundkit.core.storage import Mark
+
+if TYPE_CHECKING:
+    from groundkit.core.changes import LexicalRow
 
 TOKENIZER = "view"
 #: Ids of documents are hex digits, so these two belong to none.
