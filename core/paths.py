@@ -133,29 +133,6 @@ def choose_base(home: str, directories: Sequence[str], style: Style = Style.POSI
     return common_parent(directories, style)
 
 
-def way_between(start: str, goal: str, style: Style = Style.POSIX) -> Result[str, PathRefused]:
-    """The relative path from one absolute directory to another, as settings remember it; "." when they are the same."""
-    first, second = absolute_parts(start, style), absolute_parts(goal, style)
-    if isinstance(first, Failure):
-        return first
-    if isinstance(second, Failure):
-        return second
-    here, there = first.unwrap(), second.unwrap()
-    shared = len(_shared_start(here, there))
-    if shared == 0:
-        return Failure(PathRefused(goal, PathProblem.OUTSIDE_BASE))
-    return Success("/".join([".."] * (len(here) - shared) + list(there[shared:])) or ".")
-
-
-def go(start: str, way: str, style: Style = Style.POSIX) -> Result[str, PathRefused]:
-    """The absolute directory that `way_between` led to."""
-    return _map_written(absolute_parts(f"{start}/{way}", style))
-
-
-def _map_written(parts: Result[Parts, PathRefused]) -> Result[str, PathRefused]:
-    return parts if isinstance(parts, Failure) else Success(_written(parts.unwrap()))
-
-
 def _shared_start(one: Parts, other: Parts) -> Parts:
     count = 0
     for first, second in zip(one, other, strict=False):

@@ -41,7 +41,7 @@ class _Lazy(click.Group):
 @click.group(
     cls=_Lazy,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-    epilog="Exit codes: 0 done, 1 a negative answer, 2 a wrong request, 3 the machine said no, 70 a bug of ours.",
+    epilog="Exit codes: 0 done, 1 a negative answer, 2 a wrong request, 3 the machine said no, 70 our bug.",
 )
 @click.version_option(package_name="groundkit", prog_name="gk")
 def gk() -> None:

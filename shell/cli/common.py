@@ -27,6 +27,7 @@ def collection_options(command: F) -> F:
     named = click.option(
         "-c",
         "--collection",
+        metavar="NAME",
         envvar="GK_COLLECTION",
         default=config.DEFAULT_COLLECTION,
         show_default=True,
@@ -50,10 +51,11 @@ def base_option(command: F) -> F:
 def wait_option(command: F) -> F:
     return click.option(
         "--wait",
+        metavar="SECONDS",
         type=click.FloatRange(min=0),
         default=10.0,
         show_default=True,
-        help="Seconds to wait for another writer.",
+        help="How long to wait for another writer.",
     )(command)
 
 

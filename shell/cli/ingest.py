@@ -39,17 +39,24 @@ _DEFAULT = Settings()
 @click.option("--as", "as_", type=click.Choice(("text",)), help="Take files of every suffix as plain text.")
 @click.option("--prune-all", is_flag=True, help="Remove documents even where nothing at all was found any more.")
 @click.option(
-    "--chunk-size", type=int, help=f"Code points in a chunk, at most (a new collection: {_DEFAULT.chunk_size})."
+    "--chunk-size",
+    metavar="N",
+    type=int,
+    help=f"Code points in a chunk, at most (a new collection: {_DEFAULT.chunk_size}).",
 )
 @click.option(
     "--chunk-overlap",
+    metavar="N",
     type=int,
     help=f"Code points that neighbouring chunks share, at most (new: {_DEFAULT.chunk_overlap}).",
 )
 @click.option(
-    "--language", type=click.Choice(LANGUAGES), help=f"Stemming language of the collection (new: {_DEFAULT.language})."
+    "--language",
+    metavar="LANGUAGE",
+    type=click.Choice(LANGUAGES),
+    help=f"Stemming language of the collection (new: {_DEFAULT.language}).",
 )
-@click.option("--max-bytes", type=int, help=f"The largest file, in bytes (new: {_DEFAULT.max_bytes}).")
+@click.option("--max-bytes", metavar="N", type=int, help=f"The largest file, in bytes (new: {_DEFAULT.max_bytes}).")
 @click.option("--strict", is_flag=True, help="When everything else is done, end with the first failure as the error.")
 @wait_option
 @format_option("human", "json")

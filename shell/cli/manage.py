@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from groundkit.cli.common import collection_options, format_option, opened, print_json, wait_option
+from groundkit.cli.common import collection_options, format_option, index_option, opened, print_json, wait_option
 from groundkit.cli.printable import one_line, printable
 from groundkit.collection import Collection
 from groundkit.core.storage import StorageFailure, StorageProblem
@@ -49,7 +49,7 @@ def _as_source(base: Path | None, name: str) -> str:
 
 @click.command("drop")
 @click.argument("collection")
-@click.option("--index-dir", metavar="DIR", help="The index directory (or GK_INDEX_DIR).")
+@index_option
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @wait_option
 def drop_command(collection: str, index_dir: str | None, yes: bool, wait: float) -> int:

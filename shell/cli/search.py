@@ -28,8 +28,16 @@ if TYPE_CHECKING:
 @click.command("search")
 @click.argument("query", nargs=-1, required=True)
 @collection_options
-@click.option("-n", "--limit", type=click.IntRange(min=1), default=5, show_default=True, help="Hits to give, at most.")
-@click.option("--offset", type=click.IntRange(min=0), default=0, help="Hits to pass over.")
+@click.option(
+    "-n",
+    "--limit",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    help="Hits to give, at most.",
+)
+@click.option("--offset", metavar="N", type=click.IntRange(min=0), default=0, help="Hits to pass over.")
 @click.option("--verify/--no-verify", default=True, show_default=True, help="Look at the source of each hit again.")
 @click.option("--full", is_flag=True, help="Print whole passages.")
 @format_option("human", "json", "jsonl", "md", "paths")

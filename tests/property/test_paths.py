@@ -12,14 +12,12 @@ from groundkit.core.paths import (
     absolute_parts,
     choose_base,
     common_parent,
-    go,
     is_asked_path,
     is_url,
     is_within_base,
     lies_below,
     parents_of,
     relative_source,
-    way_between,
 )
 from groundkit.core.result import Failure, Success
 
@@ -83,21 +81,12 @@ def test_the_home_of_the_index_is_the_base_exactly_when_all_lie_in_it(home: str,
     assert choose_base(home, paths) == (Success(home) if inside else common_parent(paths))
 
 
-@given(directories, directories)
-def test_the_way_between_two_directories_leads_back(start: str, goal: str) -> None:
-    way = way_between(start, goal).unwrap()
-    assert go(start, way) == Success(posixpath.normpath("/" + goal.lstrip("/")))
-    assert not way.startswith("/")
-
-
 @pytest.mark.parametrize("path", ["", "a", "./a", "../a", "a/b", "\\a", "c:\\a"])
 def test_relative_paths_are_refused(path: str) -> None:
     assert absolute_parts(path).failure().problem is PathProblem.NOT_ABSOLUTE
     assert relative_source("/a", path).failure().problem is PathProblem.NOT_ABSOLUTE
     assert relative_source(path, "/a").failure().problem is PathProblem.NOT_ABSOLUTE
     assert common_parent(["/a", path]).failure().problem is PathProblem.NOT_ABSOLUTE
-    assert way_between("/a", path).failure().problem is PathProblem.NOT_ABSOLUTE
-    assert way_between(path, "/a").failure().problem is PathProblem.NOT_ABSOLUTE
 
 
 @given(messy)
@@ -131,9 +120,7 @@ def test_windows_paths_have_drives_shares_and_two_separators(base: str, path: st
     assert answer == (Success(source) if source is not None else Failure(answer.failure()))
 
 
-def test_there_is_no_way_from_one_drive_to_another() -> None:
-    assert way_between("c:\\a\\b", "C:\\a\\c", Style.WINDOWS) == Success("../c")
-    assert way_between("c:\\a", "d:\\a", Style.WINDOWS).failure().problem is PathProblem.OUTSIDE_BASE
+def test_the_common_parent_on_windows_has_the_drive_and_is_never_one() -> None:
     assert common_parent(["c:\\a\\b", "C:\\a\\c"], Style.WINDOWS) == Success("c:/a")
     assert common_parent(["c:\\a", "c:\\b"], Style.WINDOWS).failure().problem is PathProblem.ONLY_ROOT
 
