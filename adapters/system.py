@@ -70,7 +70,7 @@ class FileLock:
             if not isinstance(taken, Failure) or isinstance(taken.failure(), StorageFailure):
                 break
             left = end - time.monotonic()
-            if left <= 0:
+            if not left > 0:  # also where `seconds` is no number
                 break
             time.sleep(min(_PAUSE, left))
         return taken if isinstance(taken, Failure) else Success(_held(taken.unwrap()))

@@ -148,11 +148,16 @@ class DocumentRecord:
         return extractor_of(self.provenance)
 
 
+#: Code points of neighbourhood that a citation carries on each side.
+CONTEXT = 64
+
+
 @frozen
 class Citation:
     """What is needed to look at the source again and say whether it still says this.
 
-    `digest` is the SHA-256 of the cited text in UTF-8; `before` and `after` are up to 64 code points of its neighbourhood.
+    `digest` is the SHA-256 of the cited text in UTF-8; `before` and `after` are 64 code points of its neighbourhood, fewer
+    only at an end of the document, None where nobody recorded them.
     """
 
     document_id: str
@@ -161,8 +166,8 @@ class Citation:
     provenance: Provenance
     span: Span
     digest: str
-    before: str = field(default="", repr=False)
-    after: str = field(default="", repr=False)
+    before: str | None = field(default=None, repr=False)
+    after: str | None = field(default=None, repr=False)
     locator: Locator | None = None
 
     @property

@@ -46,7 +46,10 @@ def shown(name: str) -> str:
     """A name as it is reported: what was no UTF-8 in it stands as `\\xff`."""
     if is_utf8(name):
         return name
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    try:
+        return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    except UnicodeEncodeError:  # no file has such a name: these surrogates stand for no byte
+        return name.encode("utf-8", "backslashreplace").decode()
 
 
 class EntryKind(Enum):

@@ -5,7 +5,7 @@ from typing import TypeAlias
 from attrs import field, frozen
 
 from groundkit.core.fingerprint import text_digest
-from groundkit.core.model import Citation, Reason, Span, Verdict, Verification
+from groundkit.core.model import CONTEXT, Citation, Reason, Span, Verdict, Verification
 from groundkit.core.sources import ReadFailure, ReadProblem
 
 VERDICT_OF: dict[Reason, Verdict] = {
@@ -180,8 +180,7 @@ def _elsewhere(citation: Citation, text: str) -> Span | None:
 
 def _same(citation: Citation, text: str) -> Verification:
     start, end = citation.span.start, citation.span.end
-    before = text[max(0, start - len(citation.before)) : start]
-    after = text[end : end + len(citation.after)]
-    changed = before != citation.before or after != citation.after
+    before, after = text[max(0, start - CONTEXT) : start], text[end : end + CONTEXT]
+    changed = citation.before not in (None, before) or citation.after not in (None, after)
     detail = f"{citation.source} at {start}–{end} says the same"
     return _verification(Reason.SAME, f"{detail}; the text around it changed" if changed else detail, changed)

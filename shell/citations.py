@@ -3,13 +3,10 @@
 from collections.abc import Sequence
 
 from groundkit.core.fingerprint import text_digest
-from groundkit.core.model import Citation, DocumentRecord
+from groundkit.core.model import CONTEXT, Citation, DocumentRecord
 from groundkit.core.ports import StoreView
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.storage import ChunksByRow, ChunksOfDocument, Generation, StorageFailure, StoredChunk
-
-#: Code points of neighbourhood that a citation carries on each side.
-CONTEXT = 64
 
 
 def citations_of(
@@ -64,7 +61,8 @@ def _beside(one: StoredChunk, other: StoredChunk) -> bool:
 def _complete(citation: Citation, stored: StoredChunk) -> bool:
     """Whether there is as much neighbourhood on both sides as there can be."""
     left, right = citation.span.start, stored.record.length - citation.span.end
-    return len(citation.before) == min(CONTEXT, left) and len(citation.after) == min(CONTEXT, right)
+    before, after = citation.before or "", citation.after or ""
+    return len(before) == min(CONTEXT, left) and len(after) == min(CONTEXT, right)
 
 
 def _widened(view: StoreView, generation: Generation, stored: StoredChunk) -> Result[Citation, StorageFailure]:

@@ -19,7 +19,7 @@ from groundkit.adapters.tantivy_index import TantivyIndex
 from groundkit.config import absolute_base
 from groundkit.core.ports import Ports
 from groundkit.core.result import Failure, Result, Success
-from groundkit.core.sources import ReadFailure, ReadProblem
+from groundkit.core.sources import ReadFailure, ReadProblem, shown
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -66,8 +66,10 @@ def sources_below(base: Path, index_directory: Path | None) -> Result[SourceRead
     """A reader of the files below a directory. The index directory is never walked."""
     try:
         return Success(Files(base, index_directory))
-    except OSError as error:
-        return Failure(ReadFailure("", ReadProblem.MISSING, f"the base directory cannot be opened: {error.strerror}"))
+    except (OSError, ValueError) as error:  # a ValueError: NUL or what no name can hold
+        said = error.strerror if isinstance(error, OSError) else str(error)
+        detail = f"the base directory {shown(base.name)} cannot be opened: {said}"
+        return Failure(ReadFailure("", ReadProblem.MISSING, detail))
 
 
 def old_sources(index_directory: Path, collection: str) -> Result[OldStore, StorageFailure]:

@@ -43,6 +43,8 @@ def exit_code_of(failure: object) -> int:
     """The exit code of what an error carries; a verification is a negative answer."""
     if isinstance(failure, _REQUESTS):
         return WRONG_REQUEST
+    if isinstance(failure, ReadFailure) and not failure.source:
+        return WRONG_REQUEST  # the base directory itself: nothing could begin
     if isinstance(failure, ReadFailure | Verification):
         return NEGATIVE
     return MACHINE_SAID_NO

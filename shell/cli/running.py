@@ -18,6 +18,7 @@ _COMPLETION = "_GK_COMPLETE"
 
 def run(command: click.Group, arguments: Sequence[str], environment: Mapping[str, str]) -> int:
     """Carry out a command line; the exit code is the answer."""
+    _make_writable()
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
     refused = platform_refused()
@@ -35,6 +36,14 @@ def run(command: click.Group, arguments: Sequence[str], environment: Mapping[str
             _let_go_of_stdout()
             return CLOSED_PIPE
         return _say(f"the machine said no: {error.strerror or error}", MACHINE_SAID_NO)
+
+
+def _make_writable() -> None:
+    """A stream that was closed before the start is none; what would go there goes nowhere."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - open as long as the process
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
 
 
 def _carried_out(command: click.Group, arguments: Sequence[str]) -> int:

@@ -476,3 +476,35 @@ def test_collections_of_one_directory_are_separate(docs: Path, tmp_path: Path) -
         with groundkit.open(tmp_path / "idx", collection=name) as kb:
             assert kb.doctor().healthy
             assert len(kb.search("tide")) == 1
+
+
+@pytest.mark.parametrize("source", ["\ud800", "a\udcff.md", "\udfff/../x", "a\0b"])
+def test_a_source_that_no_file_can_have_is_unresolvable(docs: Path, tmp_path: Path, source: str) -> None:
+    with groundkit.open(tmp_path / "idx", base=docs) as kb:
+        kb.ingest(["notes"])
+        cited = evolve(next(kb.citations()), source=source)
+        assert kb.verify(cited).verdict is Verdict.UNRESOLVABLE
+        assert groundkit.verify_citation(cited, base=docs).verdict is Verdict.UNRESOLVABLE
+
+
+def test_checks_without_a_collection_never_raise(docs: Path, tmp_path: Path) -> None:
+    with groundkit.open(tmp_path / "idx", base=docs) as kb:
+        kb.ingest(["notes"])
+        cited = next(kb.citations())
+    assert groundkit.verify_citation(cited, base="\0").verdict is Verdict.UNRESOLVABLE
+    assert groundkit.verify_citation(cited, base="\ud800").verdict is Verdict.UNRESOLVABLE
+    assert groundkit.verify_citation(cited, "\ud800", base=docs).verdict is Verdict.DRIFTED
+
+
+def test_text_added_at_an_end_of_the_document_changes_the_context(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_bytes(b"The tide turns.")
+    with groundkit.open(tmp_path / "idx", base=tmp_path) as kb:
+        kb.ingest("a.md")
+        cited = next(kb.citations())
+        assert not kb.verify(cited).context_changed
+        path.write_bytes(b"The tide turns. And again.")
+        seen = kb.verify(cited)
+        assert (seen.verdict, seen.context_changed) == (Verdict.VERIFIED, True)
+        unknown = evolve(cited, before=None, after=None)
+        assert not kb.verify(unknown).context_changed

@@ -1,10 +1,12 @@
 """Evidence to verdict: total, never falsely verified, and by one table."""
 
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
 from groundkit.core.fingerprint import text_digest
 from groundkit.core.model import (
+    CONTEXT,
     Citation,
     FromExtractor,
     FromSnapshot,
@@ -39,11 +41,13 @@ def citations(draw: st.DrawFn, text: str | None = None) -> Citation:
     source = draw(texts) if text is None else text
     start = draw(st.integers(0, len(source)))
     end = draw(st.integers(start, len(source)))
-    reach = draw(st.integers(0, 64))
-    return cited(source, start, end, reach)
+    recorded = cited(source, start, end)
+    if draw(st.booleans()):
+        recorded = evolve(recorded, before=None)
+    return evolve(recorded, after=None) if draw(st.booleans()) else recorded
 
 
-def cited(text: str, start: int, end: int, reach: int = 64) -> Citation:
+def cited(text: str, start: int, end: int) -> Citation:
     return Citation(
         document_id="d",
         chunk_id="c",
@@ -51,8 +55,8 @@ def cited(text: str, start: int, end: int, reach: int = 64) -> Citation:
         provenance=FromText(),
         span=Span(start, end),
         digest=text_digest(text[start:end]),
-        before=text[max(0, start - reach) : start],
-        after=text[end : end + reach],
+        before=text[max(0, start - CONTEXT) : start],
+        after=text[end : end + CONTEXT],
     )
 
 
@@ -128,8 +132,9 @@ def test_context_changed_is_said_exactly_where_a_verified_passage_has_other_neig
     now = data.draw(edited(text))
     judged = judge(citation, TextFound(now))
     start, end = citation.span.start, citation.span.end
-    around = (now[max(0, start - len(citation.before)) : start], now[end : end + len(citation.after)])
-    assert judged.context_changed == (bool(judged) and around != (citation.before, citation.after))
+    sides = ((citation.before, now[max(0, start - CONTEXT) : start]), (citation.after, now[end : end + CONTEXT]))
+    other = any(recorded is not None and recorded != found for recorded, found in sides)
+    assert judged.context_changed == (bool(judged) and other)
 
 
 @given(forged, texts)
