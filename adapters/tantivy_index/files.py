@@ -14,6 +14,11 @@ _SEGMENT_PARTS = ("fast", "fieldnorm", "idx", "pos", "store", "term")
 _SEGMENT_FILE = r"[0-9a-f]{32}\.(?:\d+\.)?\w+"
 _FOOTER = re.compile(rb'\{"version":\{"major":\d+,"minor":\d+,"patch":\d+,"index_format_version":\d+\},"crc":(\d+)\}')
 _FOOTER_MAGIC = 1337
+#: Beside the segments: size and time of change of each file when it was last known to be sound.
+_STAMPS = ".stamps.json"
+
+#: Size in bytes, time of change in nanoseconds.
+Stamp = tuple[int, int]
 
 
 def _meta(path: Path) -> dict[str, int | None]:
@@ -40,6 +45,35 @@ def sweep(path: Path) -> None:
         for name in os.listdir(path):
             if name not in in_force and (re.fullmatch(_SEGMENT_FILE, name) or name.startswith(".tmp")):
                 os.unlink(path / name)
+
+
+def stamps_of(path: Path, names: Iterable[str]) -> dict[str, Stamp | None]:
+    """None for a file that is missing."""
+    found: dict[str, Stamp | None] = {}
+    for name in names:
+        try:
+            status = os.stat(path / name)
+        except FileNotFoundError:
+            found[name] = None
+        else:
+            found[name] = (status.st_size, status.st_mtime_ns)
+    return found
+
+
+def remember(path: Path, stamps: dict[str, Stamp | None]) -> None:
+    """Leave the stamps of sound files for readers. If this is lost, they read the files' checksums instead."""
+    fresh = path / f"{_STAMPS}.new"
+    fresh.write_text(json.dumps(stamps))
+    fresh.replace(path / _STAMPS)
+
+
+def remembered(path: Path) -> dict[str, Stamp]:
+    """What `remember` left; nothing where it cannot be read."""
+    try:
+        stamps = json.loads((path / _STAMPS).read_bytes())
+        return {name: (int(size), int(changed)) for name, (size, changed) in stamps.items()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
 
 
 def findings(path: Path, names: Iterable[str]) -> Iterator[str]:

@@ -6,7 +6,7 @@ The order of the steps of a write, and what breaks without each, is ADR 0006.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,18 @@ from tantivy import Index, Searcher
 from tantivy.tantivy import __version__
 
 from groundkit.adapters.tantivy_index.failures import Damaged, Missing, attempt
-from groundkit.adapters.tantivy_index.files import findings, make_private, named, remove, sweep, sync_directory
+from groundkit.adapters.tantivy_index.files import (
+    Stamp,
+    findings,
+    make_private,
+    named,
+    remember,
+    remembered,
+    remove,
+    stamps_of,
+    sweep,
+    sync_directory,
+)
 from groundkit.adapters.tantivy_index.live import live_rows
 from groundkit.adapters.tantivy_index.schema import (
     MARK_ID,
@@ -50,7 +61,7 @@ class TantivyIndex:
         self._identity = f"{ANALYZER_RECIPE} stemmer/{language} {_ENGINE}"
         #: Indexes opened for reading, each with the device and inode its directory had.
         self._readers: dict[int, tuple[tuple[int, int], Index]] = {}
-        self._sound: set[str] = set()
+        self._sound: dict[str, Stamp | None] = {}
 
     @property
     def analyzer(self) -> str:
@@ -93,12 +104,16 @@ class TantivyIndex:
         index.register_tokenizer(TOKENIZER, self._tokenizer)
         return index
 
-    def _demand_sound(self, path: Path, names: set[str]) -> None:
-        """What the engine would die of is not shown to it. A file is read once: files of segments never change."""
-        unread = names - self._sound
+    def _demand_sound(self, path: Path, known: Mapping[str, Stamp | None]) -> None:
+        """What the engine would answer wrongly from, or die of, is not shown to it.
+
+        Files of segments never change: what has the size and time it had when it was sound is not read again.
+        """
+        stamps = stamps_of(path, named(path))
+        unread = {name for name, stamp in stamps.items() if stamp is None or known.get(name) != stamp}
         for finding in findings(path, sorted(unread)):
             raise Damaged(finding)
-        self._sound |= unread
+        self._sound.update(stamps)
 
     def _check(self, build: int) -> tuple[str, ...]:
         path = self._existing(build)
@@ -113,8 +128,7 @@ class TantivyIndex:
         path = self._existing(build)
         status = os.stat(path)
         home = (status.st_dev, status.st_ino)
-        # A damaged term dictionary can make the engine ask for so much memory that the process ends; each is small.
-        self._demand_sound(path, {name for name in named(path) if name.endswith(".term")})
+        self._demand_sound(path, {**remembered(path), **self._sound})
         known, index = self._readers.get(build, (None, None))
         if index is None or known != home:
             index = self._opened(path)
@@ -143,8 +157,8 @@ class TantivyIndex:
     def _apply(self, build: int, mark: Mark | None, documents: Sequence[LexicalDocument]) -> None:
         path = self._existing(build)
         sweep(path)
-        # A merge that panics over a damaged file ends the process, and the next writer's too.
-        self._demand_sound(path, named(path))
+        # A merge that panics over a damaged file ends the process, and the next writer's too: nothing is taken on trust.
+        self._demand_sound(path, self._sound)
         # Opened afresh: an index that was open while another process committed overwrites the list of managed files.
         writer = self._opened(path).writer(_heap(documents), 1)
         # First, or a delete file left by a kill makes every later commit that reaches its name fail.
@@ -160,7 +174,8 @@ class TantivyIndex:
             writer.add_document(mark_document(mark))
         writer.commit()
         writer.wait_merging_threads()
-        self._sound = named(path)
+        self._sound = stamps_of(path, named(path))
+        remember(path, self._sound)
         make_private(path)
 
     def _discard(self, keep: int | None) -> None:

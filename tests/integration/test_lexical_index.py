@@ -19,7 +19,7 @@ from groundkit.core.changes import LexicalDocument, LexicalRow
 from groundkit.core.folding import search_view
 from groundkit.core.ports import LexicalIndex
 from groundkit.core.query import LexicalQuery
-from groundkit.core.result import Failure
+from groundkit.core.result import Failure, Success
 from groundkit.core.settings import LANGUAGES
 from groundkit.core.storage import LexicalProblem, Mark
 from groundkit.testing.index_contract import LexicalIndexContract, Writer, found, name_of, query_for
@@ -335,3 +335,31 @@ def test_a_directory_that_may_not_be_written_is_denied(tmp_path: Path) -> None:
     denied = index_at(tmp_path).start(1)
     tmp_path.chmod(0o700)
     assert denied.failure().problem is LexicalProblem.DENIED
+
+
+@pytest.mark.parametrize("part", _PARTS)
+def test_a_changed_file_is_noticed_when_it_is_opened_whatever_part_it_is(
+    part: str, sound: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(sound, copy)
+    assert isinstance(TantivyIndex(copy, "english").searcher(1), Success)
+    _flip_body(_a_file(copy / "1", part))
+    opened = TantivyIndex(copy, "english").searcher(1)
+    assert isinstance(opened, Failure)
+    assert opened.failure().problem is LexicalProblem.DAMAGED
+
+
+@pytest.mark.parametrize("left", ["", "{", "[]", '{"a": 1}', "null"])
+def test_what_is_remembered_of_files_may_be_lost_and_is_never_believed_over_them(
+    left: str, sound: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(sound, copy)
+    for each in (copy / "1").iterdir():
+        os.utime(each)
+    assert isinstance(TantivyIndex(copy, "english").searcher(1), Success)
+    (copy / "1" / ".stamps.json").write_text(left)
+    assert isinstance(TantivyIndex(copy, "english").searcher(1), Success)
+    _flip_body(_a_file(copy / "1", "idx"))
+    assert isinstance(TantivyIndex(copy, "english").searcher(1), Failure)
