@@ -4,6 +4,7 @@ import errno
 import os
 import stat
 import sys
+import time
 
 from attrs import evolve
 
@@ -17,6 +18,11 @@ PASS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
 #: A FIFO must not block, a terminal must not become ours.
 READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
 _AT_ONCE = 1024 * 1024
+#: A file touched no longer ago than this is looked at twice. Time stamps come in ticks and are set when a write begins,
+#: so they cannot tell one write from the next, or a write that is done from one under way.
+_FRESH_NS = 100_000_000
+#: How long a write may stand still between the two looks: some ticks, and more for what takes longer to write.
+_PAUSE, _LONGEST_PAUSE, _BYTES_PER_SECOND = 0.005, 0.1, 100_000_000
 _NAMES_ARE_UTF8 = sys.getfilesystemencoding().replace("-", "").lower() == "utf8"
 
 _PROBLEMS = {
@@ -91,18 +97,44 @@ def about(source: str, failure: ReadFailure) -> ReadFailure:
 
 
 def read_all(source: str, descriptor: int, limit: int) -> Result[ReadSource, ReadFailure]:
+    """All bytes of a regular file that did not change meanwhile: by its size and times, and where those are so fresh
+    that they say nothing, by a second look at the bytes."""
     before = os.fstat(descriptor)
     if not stat.S_ISREG(before.st_mode):
         return Failure(ReadFailure(source, ReadProblem.NOT_REGULAR, kind_of_mode(before.st_mode).value))
     if before.st_size > limit:
         return Failure(_too_large(source, f"{before.st_size} bytes", limit))
     data = _bytes_of(descriptor, before.st_size, limit)
-    after = os.fstat(descriptor)
     if len(data) > limit:
         return Failure(_too_large(source, "more bytes than its size says", limit))
-    if (len(data), after.st_size, after.st_mtime_ns) != (before.st_size, before.st_size, before.st_mtime_ns):
+    if len(data) != before.st_size or not _unchanged(descriptor, before, data):
         return Failure(ReadFailure(source, ReadProblem.CHANGING, "changed while it was read"))
     return Success(ReadSource(source, data, bytes_digest(data)))
+
+
+def _unchanged(descriptor: int, before: os.stat_result, data: bytes) -> bool:
+    after = os.fstat(descriptor)
+    if _state(after) != _state(before):
+        return False
+    # The time of change, since nobody can set that one. One in the future is as fresh as can be.
+    if time.time_ns() - after.st_ctime_ns >= _FRESH_NS:
+        return True
+    time.sleep(min(_PAUSE + len(data) / _BYTES_PER_SECOND, _LONGEST_PAUSE))
+    return _holds(descriptor, data) and _state(os.fstat(descriptor)) == _state(before)
+
+
+def _state(found: os.stat_result) -> tuple[int, int, int]:
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+def _holds(descriptor: int, data: bytes) -> bool:
+    """Whether the file's bytes are these, read anew."""
+    view, at = memoryview(data), 0
+    while part := os.pread(descriptor, _AT_ONCE, at):
+        if part != view[at : at + len(part)]:
+            return False
+        at += len(part)
+    return at == len(data)
 
 
 def _bytes_of(descriptor: int, size: int, limit: int) -> bytes:

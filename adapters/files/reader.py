@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from groundkit.adapters.files.open import PASS, READ, about, descend, failure, name_bytes, read_all, why_not_opened
-from groundkit.core.result import Failure, Result
+from groundkit.core.result import Failure, Result, Success
 from groundkit.core.sources import ReadFailure, ReadProblem, ReadSource, name_refused
 
 if TYPE_CHECKING:
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
     from groundkit.adapters.files.survey import Survey
     from groundkit.core.walking import Explanation, Found, WalkRequest
+
+
+#: How often a file that changes while it is read is read.
+TRIES = 3
 
 
 class Files:
@@ -35,10 +39,13 @@ class Files:
             self._base = -1
 
     def read(self, source: str, limit: int) -> Result[ReadSource, ReadFailure]:
-        """See `SourceReader`. A file that changes meanwhile is read once more, then it is `CHANGING`."""
+        """See `SourceReader`. A file that changes meanwhile is opened and read again, `TRIES` times in all, then it is
+        `CHANGING`."""
         result = self._read_once(source, limit)
-        if isinstance(result, Failure) and result.failure().problem is ReadProblem.CHANGING:
-            return self._read_once(source, limit)
+        for _ in range(TRIES - 1):
+            if isinstance(result, Success) or result.failure().problem is not ReadProblem.CHANGING:
+                break
+            result = self._read_once(source, limit)
         return result
 
     def walk(self, request: WalkRequest) -> Iterator[Found]:

@@ -204,6 +204,7 @@ def test_what_cannot_be_opened_fails_and_the_rest_is_found(tmp_path: Path) -> No
     code = """
 import os, sys
 from pathlib import Path
+import groundkit.adapters.files.survey
 from groundkit.adapters.files import Files
 from groundkit.core.result import Success
 from groundkit.core.walking import FoundFailed, FoundFile, WalkRequest, source_of
@@ -268,6 +269,42 @@ def test_while_a_file_grows_a_read_is_whole_or_refused(files: Files, tmp_path: P
         else:
             assert result.failure().problem is ReadProblem.CHANGING
     assert files.read("growing.md", 2 * LIMIT).unwrap().data == path.read_bytes()
+
+
+def test_while_a_file_is_rewritten_in_place_no_version_is_mixed(files: Files, tmp_path: Path) -> None:
+    path, size = tmp_path / "rewritten.md", 2_000_000
+    path.write_bytes(b"a" * size)
+    over = threading.Event()
+
+    def rewrite() -> None:
+        with path.open("r+b", buffering=0) as out:
+            for turn in range(1_000_000):
+                if over.is_set():
+                    return
+                os.pwrite(out.fileno(), b"abcdefgh"[turn % 8 : turn % 8 + 1] * size, 0)
+                # Now and then there is time for a whole read.
+                over.wait(0.15 if turn % 400 == 399 else 0)
+
+    writer = threading.Thread(target=rewrite)
+    writer.start()
+    try:
+        results = [files.read("rewritten.md", LIMIT) for _ in range(25)]
+    finally:
+        over.set()
+        writer.join()
+    results.append(files.read("rewritten.md", LIMIT))
+    read = [result.unwrap().data for result in results if isinstance(result, Success)]
+    assert read
+    assert [len(set(data)) for data in read] == [1] * len(read)
+    refused = {result.failure().problem for result in results if isinstance(result, Failure)}
+    assert refused <= {ReadProblem.CHANGING}
+
+
+def test_a_file_with_a_time_of_its_own_is_read(files: Files, tmp_path: Path) -> None:
+    for name, time in (("past.md", 0), ("future.md", 4_000_000_000)):
+        (tmp_path / name).write_text("text")
+        os.utime(tmp_path / name, (time, time))
+        assert files.read(name, LIMIT).unwrap().data == b"text"
 
 
 def test_a_file_that_vanishes_after_the_walk_is_missing(files: Files, tmp_path: Path) -> None:
