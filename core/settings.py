@@ -6,6 +6,8 @@ from groundkit.core.result import Failure, Result, Success
 
 #: A cluster longer than this many chunk sizes is cut in its middle.
 HARD_LIMIT_FACTOR = 4
+#: No source may be larger, in bytes, whatever a collection allows.
+LARGEST = 1 << 40
 LANGUAGES = (
     "none", "arabic", "danish", "dutch", "english", "finnish", "french", "german", "greek", "hungarian", "italian",
     "norwegian", "portuguese", "romanian", "russian", "spanish", "swedish", "tamil", "turkish",
@@ -50,8 +52,8 @@ def checked(settings: Settings) -> Result[Settings, SettingsRefused]:
         return Failure(SettingsRefused("chunk_overlap", settings.chunk_overlap, "0 or more, and less than chunk_size"))
     if settings.language not in LANGUAGES:
         return Failure(SettingsRefused("language", settings.language, ", ".join(LANGUAGES)))
-    if settings.max_bytes < 1:
-        return Failure(SettingsRefused("max_bytes", settings.max_bytes, "1 byte or more"))
+    if not 1 <= settings.max_bytes <= LARGEST:
+        return Failure(SettingsRefused("max_bytes", settings.max_bytes, f"1 to {LARGEST} bytes"))
     return Success(settings)
 
 

@@ -125,11 +125,13 @@ def unknown_chunk(chunk_id: str) -> Verification:
 
 def _compared(citation: Citation, text: str, cited: str | None) -> Verification:
     start, end = citation.span.start, citation.span.end
-    found = text[start:end] if 0 <= start <= end <= len(text) else None
+    found = text[start:end] if 0 <= start < end <= len(text) else None
     if found is not None and text_digest(found) == citation.digest:
         return _same(citation, text)
     where = f"{citation.source} at {start}–{end}"
-    if found is None:
+    if end <= start:
+        now = "nothing is cited"
+    elif found is None:
         now = f"the text ends at {len(text)}"
     elif cited is not None and text_digest(cited) == citation.digest:
         now = _difference(cited, found)

@@ -1,5 +1,6 @@
 """Which directory the sources of a collection lie below, and how paths are named from there."""
 
+from contextlib import suppress
 from pathlib import Path
 
 from attrs import frozen
@@ -34,11 +35,18 @@ def below_base(paths: tuple[Path, ...], base: Path) -> Result[tuple[str, ...], N
     found: list[str] = []
     outside: list[str] = []
     for path in paths:
-        ways = ((path, base), (path.parent.resolve() / path.name, base.resolve()), (path.resolve(), base.resolve()))
-        named = [relative_source(str(other), str(one)) for one, other in ways]
-        inside = [each.unwrap() for each in named if isinstance(each, Success)]
-        if inside:
-            found.append(inside[0])
-        else:
+        source = _named(path, base)
+        if source is None:
             outside.append(str(path))
+        else:
+            found.append(source)
     return Failure(NotBelowBase(tuple(outside), str(base))) if outside else Success(tuple(found))
+
+
+def _named(path: Path, base: Path) -> str | None:
+    ways: tuple[tuple[Path, Path], ...] = ((path, base),)
+    # A name that no file can have, or a loop of links, is taken as it is written.
+    with suppress(OSError, ValueError, RuntimeError):
+        ways = ((path, base), (path.parent.resolve() / path.name, base.resolve()), (path.resolve(), base.resolve()))
+    named = [relative_source(str(other), str(one)) for one, other in ways]
+    return next((each.unwrap() for each in named if isinstance(each, Success)), None)

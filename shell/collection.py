@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, NoReturn, Self, TypeVar
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from groundkit.core.older import OldChunk, OldStore
     from groundkit.core.ports import Ports, SourceReader, StoreView
     from groundkit.core.sources import ReadFailure
-    from groundkit.core.storage import StoreState
+    from groundkit.core.storage import Generation, StoreState
     from groundkit.core.walking import Explanation, Found
     from groundkit.doctor import Diagnosis
     from groundkit.drop import Removed
@@ -201,8 +201,8 @@ class Collection:
         from groundkit.citations import citations_of
 
         for record in self.get_document_records():
-            with self._view() as view:
-                found = self._or_raise(citations_of(view, view.state.current, record))
+            with self._standing() as (view, generation):
+                found = self._or_raise(citations_of(view, generation, record))
             yield from found
 
     def fetch_chunk(self, chunk_id: str) -> FetchedChunk:
@@ -210,8 +210,8 @@ class Collection:
         from groundkit.core.verdicts import unknown_chunk
         from groundkit.fetch import FetchedChunk, fetch
 
-        with self._view() as view:
-            found = self._or_raise(fetch(view, chunk_id))
+        with self._standing() as (view, generation):
+            found = self._or_raise(fetch(view, generation, chunk_id))
         if found is None:
             return FetchedChunk(chunk_id, None, None, unknown_chunk(chunk_id))
         chunk, citation = found
@@ -224,15 +224,16 @@ class Collection:
         if source is not None and not is_utf8(source):
             self._known()
             return []
-        with self._view() as view:
+        with self._standing() as (view, generation):
             wanted = AllRecords() if source is None else RecordOfSource(source)
-            return list(self._or_raise(view.records(wanted, view.state.current.mark.generation)))
+            return list(self._or_raise(view.records(wanted, generation.mark.generation)))
 
     def status(self) -> IndexStatus:
         """Counts, settings, and what failed when it was last tried."""
         from groundkit.status import status_of
 
-        return self._or_raise(status_of(self._ports.documents, self._name))
+        with self._standing() as (view, generation):
+            return self._or_raise(status_of(view, generation, self._name))
 
     def walk(self, paths: Sequence[PathLike] = ("",), *, as_text: bool = False) -> list[Found]:
         """What an ingest of these paths would find, and what it would pass over and why."""
@@ -249,11 +250,14 @@ class Collection:
             return reader.explain(source)
 
     def doctor(self, *, repair_index: bool = False, wait: float = 10.0) -> Diagnosis:
-        """Look at everything the collection says of itself; with `repair_index`, make the lexical index anew first."""
-        from groundkit.doctor import examine, repair
+        """Look at everything the collection says of itself; with `repair_index`, make the lexical index anew first.
+
+        Waits so many seconds for a writer to be done: what one is about would look like damage.
+        """
+        from groundkit.doctor import diagnose, repair
 
         self._known()
-        return self._or_raise(repair(self._ports, wait) if repair_index else examine(self._ports))
+        return self._or_raise((repair if repair_index else diagnose)(self._ports, wait))
 
     def old_sources(self) -> OldStore:
         """The sources of a store that an earlier version, or the published package, left under this name.
@@ -317,8 +321,8 @@ class Collection:
         from groundkit.fetch import fetch
 
         try:
-            with self._view() as view:
-                found = self._or_raise(fetch(view, citation.chunk_id))
+            with self._standing() as (view, generation):
+                found = self._or_raise(fetch(view, generation, citation.chunk_id))
         except GroundkitError:
             return None
         return found[0].text if found is not None and found[0].id == citation.chunk_id else None
@@ -339,6 +343,16 @@ class Collection:
     def _known(self) -> Settings:
         """The settings of a collection that exists; an error that lists those which do, otherwise."""
         return self._or_raise(stored_settings(self._ports.documents))
+
+    @contextmanager
+    def _standing(self) -> Iterator[tuple[StoreView, Generation]]:
+        """What a search would answer from."""
+        from groundkit.reading import standing
+
+        reader = self._reader(self._known().language)
+        view, generation = self._or_raise(standing(reader, self._ports.documents))
+        with closing(view):
+            yield view, generation
 
     def _view(self) -> closing[StoreView]:
         return closing(self._or_raise(self._ports.documents.view()))

@@ -31,8 +31,21 @@ class Diagnosis:
         return not self.findings
 
 
+def diagnose(ports: Ports, wait: float) -> Result[Diagnosis, DoctorRefused]:
+    """Look at everything; change nothing. Holds the lock meanwhile, for what a writer is about looks like damage.
+
+    Where there can be no writer (a place that cannot be written to), the lock is not needed.
+    """
+    held = ports.lock.hold(wait)
+    if isinstance(held, Success):
+        with held.unwrap():
+            return examine(ports)
+    failure = held.failure()
+    return Failure(failure) if isinstance(failure, LockBusy) else examine(ports)
+
+
 def examine(ports: Ports) -> Result[Diagnosis, StorageFailure]:
-    """Look at everything; change nothing."""
+    """What there is to say while nobody writes."""
     viewed = ports.documents.view()
     if isinstance(viewed, Failure):
         return viewed
@@ -70,11 +83,11 @@ def repair(ports: Ports, wait: float) -> Result[Diagnosis, DoctorRefused]:
         recovered = writer.recover(rebuild="the doctor was asked to")
         if isinstance(recovered, Failure):
             return recovered
-    examined = examine(ports)
-    if isinstance(examined, Failure):
-        return examined
-    seen = examined.unwrap()
-    return Success(Diagnosis(seen.documents, seen.chunks, seen.findings, repaired=True))
+        examined = examine(ports)
+        if isinstance(examined, Failure):
+            return examined
+        seen = examined.unwrap()
+        return Success(Diagnosis(seen.documents, seen.chunks, seen.findings, repaired=True))
 
 
 def _documents(view: StoreView, state: StoreState) -> Result[tuple[int, int, list[Finding]], StorageFailure]:

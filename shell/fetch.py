@@ -9,7 +9,7 @@ from groundkit.citations import cite
 from groundkit.core.model import Chunk, Citation, Verification
 from groundkit.core.ports import StoreView
 from groundkit.core.result import Failure, Result, Success
-from groundkit.core.storage import ChunksByPrefix, StorageFailure
+from groundkit.core.storage import ChunksByPrefix, Generation, StorageFailure
 from groundkit.requests import AmbiguousChunk
 
 FetchRefused: TypeAlias = StorageFailure | AmbiguousChunk
@@ -29,11 +29,12 @@ class FetchedChunk:
     verification: Verification
 
 
-def fetch(view: StoreView, beginning: str) -> Result[tuple[Chunk, Citation] | None, FetchRefused]:
-    """The finished chunk whose id begins so, with its citation; None if there is none. Refused where several do."""
+def fetch(
+    view: StoreView, generation: Generation, beginning: str
+) -> Result[tuple[Chunk, Citation] | None, FetchRefused]:
+    """The chunk alive at a generation whose id begins so, with its citation; None if there is none. Refused where several do."""
     if not _ID_START.fullmatch(beginning):
         return Success(None)
-    generation = view.state.current
     got = view.chunks(ChunksByPrefix(beginning, _NAMED), generation.mark.generation)
     if isinstance(got, Failure):
         return got

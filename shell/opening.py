@@ -29,7 +29,8 @@ def open(
     named = config.collection_name(collection)
     if isinstance(named, Failure):
         raise error_of(named.failure())
-    directory = Path(os.path.abspath(index_directory))
+    # What it remembers relative to itself must not depend on the way it was reached.
+    directory = Path(os.path.realpath(index_directory))
     given = None if base is None else Path(os.path.abspath(base))
     return Collection(ports_for(directory, collection), directory, collection, given)
 

@@ -111,3 +111,18 @@ class Reader:
         if isinstance(opened, Success):
             self._cached = (state.build, opened.unwrap())
         return opened
+
+
+def standing(reader: Reader, documents: DocumentStore) -> Result[tuple[StoreView, Generation], StorageFailure]:
+    """A view and the generation that a search would answer from, so that all answers speak of one state.
+
+    Where the lexical index cannot be read, the finished generation: what needs no index still works.
+    """
+    paired = reader.pair()
+    if isinstance(paired, Success):
+        pair = paired.unwrap()
+        return Success((pair.view, pair.generation))
+    viewed = documents.view()
+    if isinstance(viewed, Failure):
+        return viewed
+    return Success((viewed.unwrap(), viewed.unwrap().state.current))

@@ -18,8 +18,8 @@ WriteFailure: TypeAlias = StorageFailure | LexicalFailure
 #: Code points of chunk text that a rebuild holds in memory at a time.
 REBUILD_PAGE = 16_000_000
 
-#: What leaves the index's files as they were: no reason to make them anew.
-_NOT_DAMAGE = (LexicalProblem.FULL, LexicalProblem.BUSY, LexicalProblem.DENIED)
+#: What says nothing about the index's files: no reason to make them anew.
+_NOT_DAMAGE = (LexicalProblem.FULL, LexicalProblem.BUSY, LexicalProblem.DENIED, LexicalProblem.FAILED)
 
 
 @frozen

@@ -118,9 +118,10 @@ def roll_back(connection: apsw.Connection) -> bool:
 
 def identity_of(path: Path) -> Identity:
     """Of the regular, non-empty file at the path. An empty one is what a killed `create` leaves: nothing is in it."""
-    found = path.stat()
+    found = path.lstat()
     if not stat.S_ISREG(found.st_mode):
-        raise Refused(StorageProblem.FOREIGN, "not a regular file")
+        kind = "a link" if stat.S_ISLNK(found.st_mode) else "not a regular file"
+        raise Refused(StorageProblem.FOREIGN, kind)
     if found.st_size == 0:
         raise Refused(StorageProblem.MISSING, "empty")
     return Identity(found.st_dev, found.st_ino)

@@ -14,16 +14,13 @@ from groundkit.adapters.sqlite_store.schema import (
     INSERT_GENERATION,
     INSERT_STATE,
     OUTBOX,
-    STATE,
     TABLES,
     UPDATE_SETTINGS,
-    DamagedRow,
     Row,
     document_row,
     generation_row,
     heading_tree,
     settings_row,
-    state_of,
 )
 from groundkit.core.changes import (
     LexicalDocument,
@@ -55,17 +52,6 @@ _RENUMBER = f"""INSERT INTO documents (since, number, ingested_at, {_SAME})
 _PURGE_DOCUMENTS = "DELETE FROM documents WHERE until <= ? RETURNING number, number + chunks"
 _PURGE_CHUNKS = "DELETE FROM chunks WHERE row >= ? AND row < ? AND until <= ?"
 _PURGE = ("DELETE FROM generations WHERE g < ?", "DELETE FROM outbox WHERE g <= ?")
-
-
-def read_state(connection: apsw.Connection) -> StoreState:
-    """The state row. In a transaction that has just begun, this is what takes the snapshot."""
-    row = connection.execute(STATE).fetchone()
-    if row is None:
-        raise DamagedRow("the state row, or a generation it names, is missing")
-    state, dropped = state_of(row)
-    if dropped:
-        raise Refused(StorageProblem.DROPPED, "the collection was dropped")
-    return state
 
 
 def make_tables(connection: apsw.Connection, settings: Settings, analyzer: str) -> None:

@@ -4,16 +4,20 @@ A row is alive at generation g when `since <= g` and `until` is empty or greater
 SQL string function ever touches them. Ids and digests are hexadecimal in the core's values and bytes in the rows.
 """
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from groundkit.core.changes import NewDocument, SourceFailure
 from groundkit.core.model import Chunk, DocumentRecord, Locator, Span, extractor_of, provenance, source_class_of
 from groundkit.core.result import Success
 from groundkit.core.settings import Settings
 from groundkit.core.storage import Generation, Mark, Statistics, StoredChunk, StoreState
+
+if TYPE_CHECKING:
+    from groundkit.core.changes import NewDocument, SourceFailure
 
 Value: TypeAlias = int | str | bytes | None
 Row: TypeAlias = tuple[Value, ...]

@@ -98,9 +98,15 @@ def _checksum_fits(data: bytes) -> bool:
 
 
 def make_private(path: Path) -> None:
+    """Files only: whatever else somebody put here is not ours."""
     for entry in os.scandir(path):
-        if entry.stat(follow_symlinks=False).st_mode & 0o077:
+        if entry.is_file(follow_symlinks=False) and entry.stat(follow_symlinks=False).st_mode & 0o077:
             os.chmod(entry.path, 0o600)
+
+
+def is_real_directory(path: Path) -> bool:
+    """A directory and no link to one: what a link leads to is not ours."""
+    return path.is_dir() and not path.is_symlink()
 
 
 def sync_directory(path: Path) -> None:
@@ -112,12 +118,11 @@ def sync_directory(path: Path) -> None:
 
 
 def remove(path: Path) -> None:
+    """A directory with all in it; a link or a file by itself. Nothing that a link leads to."""
     # Only a writer pays for this.
     import shutil
 
-    try:
+    if is_real_directory(path):
         shutil.rmtree(path)
-    except NotADirectoryError:
-        path.unlink()
-    except FileNotFoundError:
-        pass
+    else:
+        path.unlink(missing_ok=True)

@@ -17,6 +17,7 @@ from groundkit.adapters.tantivy_index.failures import Damaged, Missing, attempt
 from groundkit.adapters.tantivy_index.files import (
     Stamp,
     findings,
+    is_real_directory,
     make_private,
     named,
     remember,
@@ -95,7 +96,7 @@ class TantivyIndex:
 
     def _existing(self, build: int) -> Path:
         path = self._directory / str(build)
-        if not path.is_dir():
+        if not (is_real_directory(self._directory) and is_real_directory(path)):
             raise Missing(f"there is no build {build}")
         return path
 
@@ -144,8 +145,8 @@ class TantivyIndex:
     def _start(self, build: int) -> None:
         self._readers.pop(build, None)
         path = self._directory / str(build)
-        if not self._directory.is_dir():
-            self._directory.unlink(missing_ok=True)
+        if not is_real_directory(self._directory):
+            remove(self._directory)
         remove(path)
         self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.mkdir(mode=0o700)
@@ -183,7 +184,7 @@ class TantivyIndex:
             self._readers.clear()
             remove(self._directory)
             return
-        if not self._directory.is_dir():
+        if not is_real_directory(self._directory):
             return
         for path in self._directory.iterdir():
             if path.name.isdecimal() and path.name != str(keep):

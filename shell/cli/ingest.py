@@ -81,6 +81,8 @@ def ingest_command(
     the working directory where there is no index directory yet. Other chunk sizes or another language are for the whole
     collection.
     """
+    if "" in paths:
+        raise click.UsageError("a path is empty")
     absolute = tuple(map(_absolute, paths))
     with _collection(absolute, index_dir, collection, base_dir) as opened, _progress() as on_progress:
         new = _is_new(opened)
@@ -117,6 +119,7 @@ def _collection(paths: tuple[Path, ...], index_dir: str | None, collection: str,
     """The collection meant; a new one gets its base directory here."""
     found = config.find_index(index_dir, os.environ, Path.cwd())
     directory = Path.cwd() / config.INDEX_NAME if isinstance(found, Failure) else found.unwrap()
+    directory = Path(os.path.realpath(directory))
     known = open_collection(directory, base=base_dir, collection=collection)
     if base_dir is not None or known.base is not None:
         return known

@@ -52,7 +52,8 @@ def test_a_core_module_brings_no_adapter_and_no_command_line(tmp_path: Path) -> 
 
 #: What a search has no use for. Each class costs it half a millisecond, and there are many in these.
 NOT_FOR_A_SEARCH = {
-    "adapters.files.ignore", "adapters.files.survey", "adapters.files.walk", "adapters.sqlite_store.old",
+    "adapters.files.ignore", "adapters.files.survey", "adapters.files.walk", "adapters.sqlite_store.generations",
+    "adapters.sqlite_store.old", "core.changes",
     "core.auditing", "core.boundaries", "core.chunking", "core.kinds", "core.markdown", "core.markdown_lines",
     "core.older", "core.outline", "core.planning", "core.recovery", "core.spans", "core.walking",
     "demo", "doctor", "drop", "fetch", "ingest", "ingest_run", "ingest_values", "render", "requests", "status",
