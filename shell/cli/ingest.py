@@ -98,9 +98,9 @@ def ingest_command(
             wait=wait,
             on_progress=on_progress,
         )
-        if new:
-            place = f"{one_line(str(opened.index_directory))}, base directory {one_line(str(opened.base))}"
-            click.echo(f"new collection {collection} in {place}", err=True)
+        place = f"{opened.index_directory}, base directory {opened.base}"
+    if new:
+        click.echo(f"new collection {collection} in {one_line(place)}", err=True)
     if form == "json":
         print_json(_data(report))
     else:
