@@ -6,6 +6,7 @@ The format only says where sections and blocks lie (`outline`); what is merged a
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 from attrs import frozen
 
@@ -13,12 +14,12 @@ from groundkit.core import markdown
 from groundkit.core.boundaries import BOUNDARY_RULES, Boundaries
 from groundkit.core.fingerprint import chunk_id
 from groundkit.core.model import Chunk, Document, Locator, Span
-from groundkit.core.outline import Outline, Section
+from groundkit.core.outline import STEPS_LIMIT, Outline, Section
 from groundkit.core.settings import Settings
 from groundkit.core.spans import line_view, quote
 
 #: Name and recipe number: the number grows with every change that moves a cut.
-CHUNKER = "chunks/1"
+CHUNKER = "chunks/2"
 
 _PARAGRAPH_GAP = re.compile(r"\n(?:[ \t]*\n)+")
 _BLANK_LINES = re.compile(r"(?:[ \t]*\n)*")
@@ -56,8 +57,8 @@ def chunker_identity(settings: Settings, media_type: str) -> str:
 
 
 def plain_outline(text: str) -> Outline:
-    """The outline of text without a format: one section, blocks parted by blank lines."""
-    gaps = _PARAGRAPH_GAP.finditer(line_view(text))
+    """The outline of text without a format: one section, blocks parted by blank lines, `STEPS_LIMIT` of them at most."""
+    gaps = islice(_PARAGRAPH_GAP.finditer(line_view(text)), STEPS_LIMIT)
     return Outline(breaks=tuple(gap.end() for gap in gaps if gap.end() < len(text)))
 
 

@@ -3,6 +3,10 @@
 CommonMark 0.31 block structure with GFM tables and front matter. Only headings of the top level open sections: none in
 fences, indented code, HTML blocks, front matter, block quotes or list items. Inline text is not parsed. Linear in the
 text; prose is swallowed whole by one regular expression, and only containers are followed line by line.
+
+Reading ends behind heading `SECTIONS_LIMIT`, after `STEPS_LIMIT` blocks, or after as many lines that have to be looked at
+one by one: those of containers (a deep one counts for several) and tables, those in a paragraph that begin like another
+block, fences too short to close one. The rest belongs to the last section, as text without breaks.
 """
 
 import re
@@ -26,7 +30,7 @@ from groundkit.core.markdown_lines import (
     html_kind,
     interrupts,
 )
-from groundkit.core.outline import Heading, Outline, heading_text, sections_of
+from groundkit.core.outline import SECTIONS_LIMIT, STEPS_LIMIT, Heading, Outline, heading_text, sections_of
 from groundkit.core.spans import line_view
 
 _BOM = "\ufeff"
@@ -46,10 +50,9 @@ _FRONT_MATTER_END = re.compile(r"\n---[ \t]*\n")
 _TITLE = re.compile(r"^title:[ \t]*(.*)$", re.MULTILINE)
 
 
-def parse(text: str) -> Outline:
+def parse(text: str, steps: int = STEPS_LIMIT, sections: int = SECTIONS_LIMIT) -> Outline:
     """The outline of a Markdown text. Total: every text is Markdown."""
-    view = line_view(text)
-    reader = _Reader(view + "\n\n")
+    reader = _Reader(line_view(text) + "\n\n", steps, sections)
     reader.read()
     size = len(text)
     below = set(reader.first_blocks)
@@ -66,6 +69,8 @@ class _Reader:
     """Walks over the top level from block to block. `view` ends in a blank line and has no line break but LF."""
 
     view: str
+    steps: int
+    sections: int
     headings: list[Heading] = field(factory=list)
     breaks: list[int] = field(factory=list)
     first_blocks: list[int] = field(factory=list)
@@ -75,7 +80,9 @@ class _Reader:
 
     def read(self) -> None:
         view, pos, size = self.view, self._front_matter(), len(self.view)
-        while pos < size:
+        for _ in range(self.steps):
+            if pos >= size or self.steps <= 0:
+                break
             if view[pos] in _SPECIAL:
                 pos = self._block(pos)
             else:
@@ -117,7 +124,10 @@ class _Reader:
             self.breaks.append(pos)
             return rule.end()
         elif char == ">" or LIST_MARKER.match(self.view, at):
-            return Containers(self.breaks, self.whole).follow(self.view, pos)
+            containers = Containers(self.breaks, self.whole, self.steps)
+            pos = containers.follow(self.view, pos)
+            self.steps = containers.steps
+            return pos
         self.breaks.append(pos)
         return self._paragraph(pos)
 
@@ -135,6 +145,8 @@ class _Reader:
         self.first_blocks.append(len(self.breaks))
         begin = 0 if start == len(_BOM) and self.view[0] == _BOM else start
         self.headings.append(Heading(level, heading_text(raw), begin, end))
+        if len(self.headings) >= self.sections:
+            self.steps = 0
         return end
 
     def _fence(self, marker: str, pos: int, body: int) -> int:
@@ -143,6 +155,9 @@ class _Reader:
         for closer in _FENCE_CLOSERS[marker[0]].finditer(self.view, body - 1):
             if len(closer[1]) >= len(marker):
                 end = closer.end() + 1
+                break
+            self.steps -= 1
+            if self.steps <= 0:
                 break
         self.whole.append((pos, end))
         return end
@@ -155,7 +170,8 @@ class _Reader:
     def _paragraph(self, start: int) -> int:
         """Read a paragraph whose first line is text; prose is looked at line by line nowhere but here, in one search."""
         pause = _PAUSE.search(self.view, start)
-        while pause and not pause.lastindex:
+        while pause and not pause.lastindex and self.steps > 0:
+            self.steps -= 1
             pos, at = pause.start() + 1, pause.end()
             closed = self._closing_line(start, pos, at)
             if closed is not None:
@@ -191,7 +207,8 @@ class _Reader:
         if header > start:
             self.breaks.append(header)
         view = self.view
-        while pos < len(view):
+        while pos < len(view) and self.steps > 0:
+            self.steps -= 1
             at = _end(_INDENT, view, pos)
             if view[at] == "\n" or at - pos >= _CODE_INDENT or interrupts(view, at):
                 break

@@ -23,7 +23,10 @@ from groundkit.core.markdown_lines import (
 
 #: Deeper containers are taken for text; so a line costs a bounded number of looks at each of its characters.
 DEPTH_LIMIT = 100
+_LEVELS_PER_STEP = 8
 _QUOTE = 0
+#: What else than text begins with.
+_LEAF_MARKS = frozenset("#*-_=`~<")
 _SPACES = re.compile(" *")
 _CODE_INDENT = 4
 _WIDEST_MARKER_GAP = 4
@@ -52,21 +55,25 @@ _PARAGRAPH = _Paragraph()
 class Containers:
     """The open containers, outermost first: `_QUOTE`, or the columns that a list item's content is indented by.
 
-    `breaks` receives the starts of outermost items and quotes, `whole` the ranges of fences.
+    `breaks` receives the starts of outermost items and quotes, `whole` the ranges of fences. `steps` is how many lines
+    may be looked at; deep ones count for more.
     """
 
     breaks: list[int]
     whole: list[tuple[int, int]]
+    steps: int
     stack: list[int] = field(factory=list)
     leaf: _Paragraph | _Fence | _Html | None = None
     fresh: bool = False
 
     def follow(self, text: str, pos: int) -> int:
-        """Read from a line that opens a container; returns the start of the first line that is in none."""
-        while pos < len(text):
+        """Read from a line that opens a container; returns the start of the first line that is in none, or was not
+        looked at any more."""
+        while pos < len(text) and self.steps > 0:
             end = text.index("\n", pos) + 1
             if not self._take(text[pos:end].expandtabs(_CODE_INDENT), pos, end):
                 return pos
+            self.steps -= 1 + len(self.stack) // _LEVELS_PER_STEP
             pos = end
             if not self.stack:
                 break
@@ -205,6 +212,9 @@ class Containers:
     def _leaf(self, line: str, at: int, first: int, pos: int) -> None:
         was_paragraph = self.leaf is _PARAGRAPH
         self.leaf = None
+        if first - at < _CODE_INDENT and line[first] not in _LEAF_MARKS:
+            self.leaf = _PARAGRAPH
+            return
         if first - at >= _CODE_INDENT or ATX_HEADING.match(line, first) or THEMATIC_BREAK.match(line, first):
             return
         if was_paragraph and SETEXT_UNDERLINE.match(line, first):

@@ -6,6 +6,11 @@ from attrs import frozen
 
 #: Longer headings are cut in heading paths and titles, in code points.
 HEADING_LIMIT = 200
+#: So many headings of a document open sections.
+SECTIONS_LIMIT = 100_000
+#: So many blocks a format's reader reads at most, and looks at so many lines one by one. Documents written by people
+#: hardly come near it; one made to be expensive is not to take minutes, or gigabytes.
+STEPS_LIMIT = 500_000
 
 
 @frozen

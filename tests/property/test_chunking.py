@@ -12,6 +12,7 @@ from groundkit.core.boundaries import Boundaries
 from groundkit.core.chunking import chunk_spans, chunker_identity, chunks, outline_of
 from groundkit.core.fingerprint import chunk_id, document_id, text_digest
 from groundkit.core.model import Chunk, Document, FromText, Span
+from groundkit.core.outline import STEPS_LIMIT
 from groundkit.core.settings import Settings
 from groundkit.core.spans import LineMap
 from groundkit.testing.strategies import hostile_texts, markdown_texts, plain_texts, texts
@@ -297,6 +298,14 @@ class TestMarkdown:
     def test_front_matter_goes_with_the_first_section(self) -> None:
         text = "---\ntitle: x\n---\n\n# A\n\ntext"
         assert chunk_spans(text, MARKDOWN, Settings()) == [(Span(0, len(text)), ("A",))]
+
+
+@pytest.mark.parametrize("media_type", [MARKDOWN, PLAIN])
+def test_beyond_the_limit_of_steps_a_text_is_cut_at_paragraphs_all_the_same(media_type: str) -> None:
+    text = "ab\n\n" * (STEPS_LIMIT + 100)
+    spans = spans_of(text, media_type, Settings(chunk_size=1002))
+    assert {span.start % 4 for span in spans} == {0}
+    assert (spans[0].start, spans[-1].end) == (0, len(text))
 
 
 GROWING: dict[str, tuple[str, Callable[[int], str]]] = {

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from shared import shared
 
 from groundkit.core.markdown import parse
 from groundkit.core.markdown_lines import DEFINITION
-from groundkit.core.outline import HEADING_LIMIT, Outline, Section
+from groundkit.core.outline import HEADING_LIMIT, SECTIONS_LIMIT, Outline, Section
 from groundkit.core.spans import line_view
 from groundkit.testing.strategies import hostile_texts, markdown_texts, texts
 
@@ -246,6 +247,35 @@ class TestBreaks:
     def test_a_delimiter_row_needs_as_many_cells_as_its_header(self) -> None:
         assert parse("| a | b |\n|---|\n").whole == ()
         assert parse("a \\| b\n:--\n").whole != ()
+
+
+@given(markdown_texts(), st.integers(1, 30), st.integers(1, 5))
+def test_what_lies_beyond_the_limits_belongs_to_the_last_section(text: str, steps: int, sections: int) -> None:
+    whole, part = parse(text), parse(text, steps, sections)
+    assert part.sections[1:] == whole.sections[1 : len(part.sections)]
+    assert len(sections_with_heading(part)) <= sections
+    assert len(part.breaks) <= 2 * steps
+    assert list(part.breaks) == sorted(set(part.breaks))
+    flat = [at for pair in part.whole for at in pair]
+    assert flat == sorted(flat)
+
+
+@given(markdown_texts())
+def test_limits_that_are_not_reached_change_nothing(text: str) -> None:
+    assert parse(text, 10 * len(text) + 10, len(text) + 1) == parse(text)
+
+
+def test_no_more_headings_than_the_limit_open_sections() -> None:
+    outline = parse("# h\n" * (SECTIONS_LIMIT + 10))
+    assert len(outline.sections) == SECTIONS_LIMIT
+
+
+@pytest.mark.parametrize("line", ["*\n\n", "> a\n", "*a\n", "|a|\n", "```\n"])
+def test_headings_beyond_so_many_steps_open_no_section(line: str) -> None:
+    opener = {"*a\n": "a\n", "|a|\n": "|a|\n|-|\n", "```\n": "````\n"}.get(line, "")
+    closer = "````\n" if line == "```\n" else ""
+    for steps, found in ((100, [()]), (1000, [(), ("h",)])):
+        assert [each.heading_path for each in parse(opener + line * 200 + closer + "\n# h\n", steps).sections] == found
 
 
 def test_a_definition_is_one_line_with_a_label_a_destination_and_perhaps_a_title() -> None:
