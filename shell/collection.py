@@ -298,23 +298,28 @@ class Collection:
             return Failure(NoBaseGiven())
         return self._ports.sources(config.relative_base(base, self._index_directory))
 
-    def _opener(self) -> OpenSources | None:
-        """How verification gets at the sources; a store that cannot be read is a source that cannot be looked at."""
-        try:
-            base = self.base
-        except GroundkitError as error:
-            from groundkit.core.sources import ReadFailure, ReadProblem
-
-            refused = ReadFailure("", ReadProblem.UNREADABLE, str(error))
-            return lambda: Failure(refused)
-        if base is None:
-            return None
-        return lambda: self._ports.sources(config.relative_base(base, self._index_directory))
-
     def _lookup(self) -> Lookup:
+        """How verification gets at the sources; a store that cannot be read is a source that cannot be looked at."""
         from groundkit.verify import Lookup
 
-        return Lookup(self._opener(), self._limit(), self._cited_text)
+        try:
+            stored = self._stored_settings() or Settings()
+        except GroundkitError as error:
+            if self._base is None:
+                return self._without_base(str(error))
+            stored = Settings()
+        base = stored.base if self._base is None else config.relative_base(self._base, self._index_directory)
+        return Lookup(None if base is None else self._opener(base), stored.max_bytes, self._cited_text)
+
+    def _without_base(self, why: str) -> Lookup:
+        from groundkit.core.sources import ReadFailure, ReadProblem
+        from groundkit.verify import Lookup
+
+        refused = Failure(ReadFailure("", ReadProblem.UNREADABLE, why))
+        return Lookup(lambda: refused, Settings().max_bytes, self._cited_text)
+
+    def _opener(self, base: str) -> OpenSources:
+        return lambda: self._ports.sources(base)
 
     def _cited_text(self, citation: Citation) -> str | None:
         """The text of a citation, if the collection still has this version."""
@@ -326,13 +331,6 @@ class Collection:
         except GroundkitError:
             return None
         return found[0].text if found is not None and found[0].id == citation.chunk_id else None
-
-    def _limit(self) -> int:
-        try:
-            stored = self._stored_settings()
-        except GroundkitError:
-            stored = None
-        return (stored or Settings()).max_bytes
 
     def _stored_settings(self) -> Settings | None:
         stored = stored_settings(self._ports.documents)

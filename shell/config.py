@@ -53,10 +53,10 @@ def find_index(given: str | None, environment: Mapping[str, str], start: Path) -
 
 
 def collections_in(index_directory: Path) -> tuple[str, ...]:
-    """Names of the collections that have a store here, sorted."""
+    """Names of the collections that have a store here, sorted. `OSError` where that cannot be told."""
     try:
         names = os.listdir(index_directory)
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return ()
     ending = ".sqlite3"
     stems = [name.removesuffix(ending) for name in names if name.endswith(ending)]

@@ -10,6 +10,7 @@ from groundkit import config
 from groundkit.collection import Collection, PathLike
 from groundkit.compose import ports_for
 from groundkit.core.result import Failure, Success
+from groundkit.core.storage import StorageFailure, StorageProblem
 from groundkit.errors import error_of
 
 if TYPE_CHECKING:
@@ -38,7 +39,12 @@ def open(
 def list_collections(index_directory: PathLike) -> list[str]:
     """The collections of an index directory, sorted; a dropped one does not count."""
     directory = Path(os.path.abspath(index_directory))
-    return [name for name in config.collections_in(directory) if _exists(ports_for(directory, name))]
+    try:
+        names = config.collections_in(directory)
+    except OSError as error:
+        denied = StorageFailure(StorageProblem.DENIED, directory.name, error.strerror or str(error))
+        raise error_of(denied) from error
+    return [name for name in names if _exists(ports_for(directory, name))]
 
 
 def _exists(ports: Ports) -> bool:
