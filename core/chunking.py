@@ -225,9 +225,17 @@ class _Cutter:
         return behind if self.boundaries.may_cut(behind) else cut
 
     def _next_start(self, start: int, cut: int) -> int:
-        """Back from the cut by at most the overlap: to a sentence, a word, a character."""
+        """Back from the cut by at most the overlap: to a sentence, a word, a character; not into a range kept whole."""
         if self.overlap == 0:
             return cut
+        back = self._back(start, cut)
+        place = bisect_right(self.whole, (back, 0)) - 1
+        if place < 0 or self.whole[place][1] <= back:
+            return back
+        behind = self.whole[place][1]
+        return behind if behind < cut and self.boundaries.may_cut(behind) else cut
+
+    def _back(self, start: int, cut: int) -> int:
         kept = self._whole_at(cut)
         low = max(start + 1, cut - self.overlap, kept[1] - self.size if kept else 0)
         for pattern in (_SENTENCES, _WORDS):

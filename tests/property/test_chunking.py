@@ -363,3 +363,14 @@ def test_prose_is_cut_behind_white_space(text: str, media_type: str, size: int) 
 def test_a_heading_that_cannot_be_parted_from_the_text_before_opens_no_chunk() -> None:
     text = "text\n\n\u0301a\n===\n"
     assert spans_of(text, MARKDOWN, Settings(chunk_size=16)) == [Span(0, len(text))]
+
+
+@given(
+    st.lists(st.sampled_from(["tide moon rock. ", "\n\n", "```\ncode line\nmore code\n```\n\n", "| a | b |\n| - | - |\n| 1 | 2 |\n\n"]), max_size=60).map("".join),
+    st.integers(40, 120),
+    st.integers(1, 39),
+)  # fmt: skip
+def test_an_overlap_reaches_into_no_range_that_is_kept_whole(text: str, size: int, overlap: int) -> None:
+    fits = [(start, end) for start, end in outline_of(text, "text/markdown").whole if end - start <= size]
+    for span, _ in chunk_spans(text, "text/markdown", Settings(chunk_size=size, chunk_overlap=overlap)):
+        assert not [each for each in fits if each[0] < span.start < each[1]]
