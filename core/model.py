@@ -188,6 +188,8 @@ class Citation:
 
 
 class Verdict(StrEnum):
+    """What looking at a source again ends in: exactly one of three."""
+
     VERIFIED = "verified"
     DRIFTED = "drifted"
     UNRESOLVABLE = "unresolvable"

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from groundkit.collection import Collection as Collection
+    from groundkit.core.auditing import Finding as Finding
     from groundkit.core.model import Chunk as Chunk
     from groundkit.core.model import Citation as Citation
     from groundkit.core.model import Document as Document
@@ -19,7 +20,16 @@ if TYPE_CHECKING:
     from groundkit.core.model import Span as Span
     from groundkit.core.model import Verdict as Verdict
     from groundkit.core.model import Verification as Verification
+    from groundkit.core.older import OldChunk as OldChunk
+    from groundkit.core.older import OldStore as OldStore
     from groundkit.core.paths import is_within_base as is_within_base
+    from groundkit.core.settings import Settings as Settings
+    from groundkit.core.walking import Explanation as Explanation
+    from groundkit.core.walking import FoundFailed as FoundFailed
+    from groundkit.core.walking import FoundFile as FoundFile
+    from groundkit.core.walking import FoundSkipped as FoundSkipped
+    from groundkit.doctor import Diagnosis as Diagnosis
+    from groundkit.drop import Removed as Removed
     from groundkit.errors import ConfigurationError as ConfigurationError
     from groundkit.errors import GroundkitError as GroundkitError
     from groundkit.errors import IngestionError as IngestionError
@@ -58,6 +68,20 @@ _HOME = {
             "Verdict",
             "Verification",
         ),
+        "groundkit.doctor": ("Diagnosis",),
+        "groundkit.core.walking": (
+            "Explanation",
+            "FoundFailed",
+            "FoundFile",
+            "FoundSkipped",
+        ),
+        "groundkit.core.auditing": ("Finding",),
+        "groundkit.core.older": (
+            "OldChunk",
+            "OldStore",
+        ),
+        "groundkit.drop": ("Removed",),
+        "groundkit.core.settings": ("Settings",),
         "groundkit.core.paths": ("is_within_base",),
         "groundkit.errors": (
             "ConfigurationError",
@@ -80,6 +104,10 @@ __all__ = sorted(_HOME)  # noqa: PLE0605, RUF100
 
 
 def __getattr__(name: str) -> object:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("groundkit")
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(_HOME[name]), name)
