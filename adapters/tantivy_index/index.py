@@ -57,8 +57,9 @@ class TantivyIndex:
 
     def __init__(self, directory: Path, language: str) -> None:
         self._directory = directory
-        self._tokenizer = tokenizer_for(language)
-        self._terms = Terms(self._tokenizer)
+        #: What the index gets are terms: its own tokenizer has nothing to do but to separate them.
+        self._tokenizer = tokenizer_for("none")
+        self._terms = Terms(tokenizer_for(language))
         self._identity = f"{ANALYZER_RECIPE} stemmer/{language} {_ENGINE}"
         #: Indexes opened for reading, each with the device and inode its directory had.
         self._readers: dict[int, tuple[tuple[int, int], Index]] = {}
@@ -69,7 +70,7 @@ class TantivyIndex:
         return self._identity
 
     def terms(self, view: str) -> list[str]:
-        return list(map(self._terms.__getitem__, view.split()))
+        return self._terms.of(view)
 
     def searcher(self, build: int) -> Result[TantivySearcher, LexicalFailure]:
         return attempt(lambda: self._searcher(build))
@@ -169,7 +170,7 @@ class TantivyIndex:
         for document in documents:
             writer.delete_documents_by_term("doc", document.document_id)
             for row in document.rows:
-                writer.add_document(row_document(document.document_id, row))
+                writer.add_document(row_document(document.document_id, row.row, " ".join(self._terms.of(row.view))))
         writer.delete_documents_by_term("doc", MARK_ID)
         if mark is not None:
             writer.add_document(mark_document(mark))

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import tantivy
 from tantivy import Document, Query
 
 from groundkit.adapters.tantivy_index.failures import Damaged
 from groundkit.core.storage import Mark
-
-if TYPE_CHECKING:
-    from groundkit.core.changes import LexicalRow
 
 TOKENIZER = "view"
 #: Ids of documents are hex digits, so these two belong to none.
@@ -28,8 +23,9 @@ def make_schema() -> tantivy.Schema:
     return builder.build()
 
 
-def row_document(document_id: str, row: LexicalRow) -> Document:
-    return Document(row=row.row, doc=document_id, body=row.view)
+def row_document(document_id: str, row: int, body: str) -> Document:
+    """`body` is the terms of a chunk, separated by blanks."""
+    return Document(row=row, doc=document_id, body=body)
 
 
 def mark_document(mark: Mark) -> Document:
