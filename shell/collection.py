@@ -19,7 +19,7 @@ from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import Settings, SettingsChange
 from groundkit.core.storage import AllRecords, RecordOfSource, StorageFailure
 from groundkit.errors import GroundkitError, RetrievalError, error_of
-from groundkit.reading import Reader, stored_settings
+from groundkit.reading import Reader, settings_if_any, stored_settings
 
 if TYPE_CHECKING:
     from groundkit.core.model import Citation, DocumentRecord, RetrievalResult, Verification
@@ -333,10 +333,7 @@ class Collection:
         return found[0].text if found is not None and found[0].id == citation.chunk_id else None
 
     def _stored_settings(self) -> Settings | None:
-        stored = stored_settings(self._ports.documents)
-        if isinstance(stored, Failure) and stored.failure().absent:
-            return None
-        return self._or_raise(stored)
+        return self._or_raise(settings_if_any(self._ports.documents))
 
     def _known(self) -> Settings:
         """The settings of a collection that exists; an error that lists those which do, otherwise."""

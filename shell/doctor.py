@@ -11,8 +11,7 @@ from groundkit.core.model import DocumentRecord
 from groundkit.core.ports import LexicalIndex, LockBusy, Ports, StoreView
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.storage import AllRecords, ChunksOfDocument, LexicalFailure, StorageFailure, StoreState
-from groundkit.reading import stored_settings
-from groundkit.writing import WriteFailure, Writer
+from groundkit.writing import WriteFailure, recovered_writer
 
 DoctorRefused: TypeAlias = LockBusy | WriteFailure
 
@@ -76,11 +75,7 @@ def repair(ports: Ports, wait: float) -> Result[Diagnosis, DoctorRefused]:
     if isinstance(held, Failure):
         return held
     with held.unwrap():
-        settings = stored_settings(ports.documents)
-        if isinstance(settings, Failure):
-            return settings
-        writer = Writer(ports.documents, ports.lexical(settings.unwrap().language))
-        recovered = writer.recover(rebuild="the doctor was asked to")
+        recovered = recovered_writer(ports, rebuild="the doctor was asked to")
         if isinstance(recovered, Failure):
             return recovered
         examined = examine(ports)

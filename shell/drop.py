@@ -12,7 +12,7 @@ from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import Settings
 from groundkit.core.storage import AllRecords, StorageProblem, StoreState
 from groundkit.reading import stored_settings
-from groundkit.writing import WriteFailure, Writer
+from groundkit.writing import WriteFailure, Writer, recovered_writer
 
 RemoveRefused: TypeAlias = LockBusy | WriteFailure
 
@@ -32,14 +32,10 @@ def remove(ports: Ports, names: tuple[str, ...], wait: float) -> Result[Removed,
     if isinstance(held, Failure):
         return held
     with held.unwrap():
-        settings = stored_settings(ports.documents)
-        if isinstance(settings, Failure):
-            return settings
-        writer = Writer(ports.documents, ports.lexical(settings.unwrap().language))
-        recovered = writer.recover()
+        recovered = recovered_writer(ports)
         if isinstance(recovered, Failure):
             return recovered
-        return _carry_out(ports, writer, recovered.unwrap(), names)
+        return _carry_out(ports, *recovered.unwrap(), names)
 
 
 def _carry_out(

@@ -10,7 +10,7 @@ from groundkit.core.model import DocumentRecord, SourceClass
 from groundkit.core.ports import Ports, SourceReader
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import Settings, changed
-from groundkit.core.storage import AllRecords, RecordOfSource, StorageFailure, StorageProblem, StoreState
+from groundkit.core.storage import AllRecords, RecordOfSource, StorageFailure, StoreState
 from groundkit.core.walking import Found, FoundFailed, FoundFile, FoundSkipped, WalkRequest, in_scope, source_of
 from groundkit.ingest_run import Batching, Run
 from groundkit.ingest_values import (
@@ -23,6 +23,7 @@ from groundkit.ingest_values import (
     OnEvent,
     SourceEvent,
 )
+from groundkit.reading import settings_if_any
 from groundkit.writing import Writer
 
 __all__ = [
@@ -68,7 +69,7 @@ def ingest(
 
 def _refused(ports: Ports, request: IngestRequest) -> Failure[IngestRefused] | None:
     """Why a collection that does not exist yet is not to be made: asked before the lock, which makes the index directory."""
-    stored = _stored_settings(ports)
+    stored = settings_if_any(ports.documents)
     if isinstance(stored, Failure):
         return stored
     if stored.unwrap() is not None:
@@ -88,21 +89,9 @@ def _refused(ports: Ports, request: IngestRequest) -> Failure[IngestRefused] | N
     return Failure(NothingToIngest(request.paths, skipped))
 
 
-def _stored_settings(ports: Ports) -> Result[Settings | None, StorageFailure]:
-    """The settings of the collection, or None where there is none yet."""
-    viewed = ports.documents.view()
-    if isinstance(viewed, Success):
-        with closing(viewed.unwrap()) as view:
-            return Success(view.state.settings)
-    failure = viewed.failure()
-    if failure.problem in (StorageProblem.MISSING, StorageProblem.DROPPED):
-        return Success(None)
-    return Failure(failure)
-
-
 def _begin(ports: Ports, request: IngestRequest, settled: StoreState | None) -> Result[Run, IngestRefused]:
     """Settings, walk and recovery: everything before the first source is read."""
-    stored = _stored_settings(ports)
+    stored = settings_if_any(ports.documents)
     if isinstance(stored, Failure):
         return stored
     before = stored.unwrap()

@@ -44,6 +44,12 @@ def stored_settings(documents: DocumentStore) -> Result[Settings, StorageFailure
         return Success(view.state.settings)
 
 
+def settings_if_any(documents: DocumentStore) -> Result[Settings | None, StorageFailure]:
+    """The same, or None where there is no collection yet."""
+    stored = stored_settings(documents)
+    return Success(None) if isinstance(stored, Failure) and stored.failure().absent else stored
+
+
 @frozen(eq=False, repr=False)
 class Pair:
     """Rows alive at `generation` and the postings of the same one. Without a searcher the generation has no chunk."""

@@ -8,10 +8,11 @@ from attrs import frozen
 
 from groundkit.core.changes import LexicalDocument, Write, token_after
 from groundkit.core.folding import search_view
-from groundkit.core.ports import DocumentStore, LexicalIndex, StoreView
+from groundkit.core.ports import DocumentStore, LexicalIndex, Ports, StoreView
 from groundkit.core.recovery import Finish, Rebuild, Replay, recovery_for
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.storage import LexicalFailure, LexicalProblem, Mark, StorageFailure, StoreState
+from groundkit.reading import stored_settings
 
 WriteFailure: TypeAlias = StorageFailure | LexicalFailure
 
@@ -230,6 +231,16 @@ class Writer:
         if isinstance(seen, Success):
             self._settled = seen.unwrap()
         return seen
+
+
+def recovered_writer(ports: Ports, rebuild: str | None = None) -> Result[tuple[Writer, StoreState], WriteFailure]:
+    """A writer of a collection that exists, in its own language, with everything before it finished."""
+    settings = stored_settings(ports.documents)
+    if isinstance(settings, Failure):
+        return settings
+    writer = Writer(ports.documents, ports.lexical(settings.unwrap().language))
+    recovered = writer.recover(rebuild)
+    return recovered if isinstance(recovered, Failure) else Success((writer, recovered.unwrap()))
 
 
 class Behind:
