@@ -7,7 +7,7 @@ from attrs import frozen
 
 from groundkit.core.chunking import chunker_identity, chunks, outline_of
 from groundkit.core.fingerprint import chunk_id, document_id, processing_fingerprint, text_digest
-from groundkit.core.model import Document, DocumentRecord
+from groundkit.core.model import Document, DocumentRecord, SourceClass
 from groundkit.core.settings import Settings
 from groundkit.core.storage import StoredChunk
 
@@ -80,8 +80,10 @@ def audit_cutting(record: DocumentRecord, stored: Sequence[StoredChunk], setting
     """Whether a text cut again gives the stored chunks, to the last line number and heading.
 
     Says nothing of a document that was cut by other rules (the next ingest cuts it anew), nor of one whose text is
-    not at hand.
+    not at hand, nor of an extracted one, whose pages and headings are not stored.
     """
+    if record.source_class is SourceClass.EXTRACTED:
+        return ()
     text = rebuilt_text(stored)
     chunker = chunker_identity(settings, record.media_type)
     if text is None or record.fingerprint != processing_fingerprint(record.text_digest, record.extractor, chunker):

@@ -50,6 +50,7 @@ def _record_fields(record: DocumentRecord) -> tuple[str, ...]:
         extractor_of(record.provenance) or "",
         record.fingerprint,
         str(record.chunks),
+        record.extraction.digest if record.extraction else "",
     )
 
 

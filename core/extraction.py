@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from enum import StrEnum
 from itertools import pairwise
-from typing import TypeAlias
 
 from attrs import evolve, field, frozen
 
@@ -26,6 +25,15 @@ class Hint:
 
     media_type: str
     charset: str | None = None
+
+
+@frozen
+class ExtractionLimits:
+    """What one extraction may take: seconds by the clock, seconds of a processor, bytes of memory."""
+
+    seconds: float
+    cpu_seconds: int
+    memory: int
 
 
 @frozen
@@ -87,14 +95,27 @@ class ExtractionFailed:
 
 @frozen
 class ExtractorMissing:
-    """No extractor is at work for a media type: what is not installed, or too old, and the command that mends it."""
+    """No extractor is at work for a media type: what is not installed, or too old, and the command that mends it, if any."""
 
     media_type: str
     detail: str
-    command: str
+    command: str = ""
 
 
-ExtractionRefused: TypeAlias = ExtractionFailed | ExtractorMissing
+@frozen
+class IncompleteRefused:
+    """Text of a source is missing, and the request was not to take it so."""
+
+    losses: tuple[str, ...]
+
+
+@frozen
+class NotExtracted:
+    """A source whose text was not taken, and why."""
+
+    source: str
+    why: ExtractionFailed | ExtractorMissing | IncompleteRefused
+
 
 _REPLACED = {0: "\ufffd"} | dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 

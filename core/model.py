@@ -83,12 +83,27 @@ class Span:
 
 
 @frozen
+class PageRange:
+    """The first and the last page that a passage stands on: physical, from 1, with the labels printed on them, if any."""
+
+    first: int
+    last: int
+    first_label: str = ""
+    last_label: str = ""
+
+
+@frozen
 class Locator:
-    """The same place in words a person can use. Lines and columns count from 1, columns in code points."""
+    """The same place in words a person can use. Lines and columns count from 1, columns in code points.
+
+    Of an extracted text they are those of the text; its source has `pages` (PDF) or an `anchor`, the nearest `id` (HTML).
+    """
 
     line: int
     column: int
     heading_path: tuple[str, ...] = ()
+    pages: PageRange | None = None
+    anchor: str = ""
 
 
 @frozen
@@ -125,8 +140,26 @@ class Document:
 
 
 @frozen
+class ExtractionFacts:
+    """What is kept of an extraction beside its chunks.
+
+    `source_digest` is the SHA-256 of the bytes, `digest` that of everything that was extracted. `losses` are sentences
+    about what is not in the text, or not as it stands in the source; `incomplete` says that text is missing.
+    """
+
+    source_digest: str
+    digest: str
+    pages: int = 0
+    losses: tuple[str, ...] = ()
+    incomplete: bool = False
+
+
+@frozen
 class DocumentRecord:
-    """The provenance view of a stored document. `length` is in code points; `ingested_at` is UTC, ISO 8601."""
+    """The provenance view of a stored document. `length` is in code points; `ingested_at` is UTC, ISO 8601.
+
+    Only an extracted document has an `extraction`.
+    """
 
     document_id: str
     source: str
@@ -138,6 +171,7 @@ class DocumentRecord:
     title: str
     fingerprint: str
     ingested_at: str
+    extraction: ExtractionFacts | None = None
 
     @property
     def source_class(self) -> SourceClass:
@@ -146,6 +180,11 @@ class DocumentRecord:
     @property
     def extractor(self) -> str | None:
         return extractor_of(self.provenance)
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether text of the source is known to be missing."""
+        return self.extraction is not None and self.extraction.incomplete
 
 
 #: Code points of neighbourhood that a citation carries on each side.
@@ -157,7 +196,8 @@ class Citation:
     """What is needed to look at the source again and say whether it still says this.
 
     `digest` is the SHA-256 of the cited text in UTF-8; `before` and `after` are 64 code points of its neighbourhood, fewer
-    only at an end of the document, None where nobody recorded them.
+    only at an end of the document, None where nobody recorded them. `incomplete`: the document it stands in lacks text that
+    its source has.
     """
 
     document_id: str
@@ -169,6 +209,7 @@ class Citation:
     before: str | None = field(default=None, repr=False)
     after: str | None = field(default=None, repr=False)
     locator: Locator | None = None
+    incomplete: bool = False
 
     @property
     def source_class(self) -> SourceClass:
@@ -259,3 +300,7 @@ class RetrievalResult:
     @property
     def extractor(self) -> str | None:
         return self.citation.extractor
+
+    @property
+    def incomplete(self) -> bool:
+        return self.citation.incomplete

@@ -5,6 +5,8 @@ from typing import TypeAlias
 
 from attrs import frozen
 
+from groundkit.core.extraction import NotExtracted
+from groundkit.core.fingerprint import processing_fingerprint
 from groundkit.core.model import DocumentRecord, SourceClass
 from groundkit.core.paths import lies_below
 from groundkit.core.sources import ReadFailure
@@ -42,7 +44,7 @@ class Remove:
 class Fail:
     """A source that could not be read. Its last good version stays."""
 
-    failure: ReadFailure
+    failure: ReadFailure | NotExtracted
 
 
 Action: TypeAlias = Add | Replace | Rebind | Keep | Remove | Fail
@@ -53,6 +55,17 @@ def before_reading(known: DocumentRecord | None, fingerprint: str) -> Keep | Non
     if known is not None and known.fingerprint == fingerprint:
         return Keep()
     return None
+
+
+def after_extracting(known: DocumentRecord | None, digest: str, chunker: str) -> Rebind | None:
+    """The stored chunks are those of the new extraction, which need not be cut: both have one digest, and one chunker.
+
+    What differs is who extracted it, or bytes that are not in the text.
+    """
+    if known is None or known.extraction is None or known.extraction.digest != digest:
+        return None
+    cut_alike = processing_fingerprint(known.extraction.source_digest, known.extractor, chunker)
+    return Rebind() if known.fingerprint == cut_alike else None
 
 
 def after_reading(known: DocumentRecord | None, document_id: str, same_chunks: bool) -> Add | Replace | Rebind:

@@ -8,13 +8,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from attrs import frozen
+from attrs import field, frozen
+
+from groundkit.core.kinds import BY_SUFFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from contextlib import AbstractContextManager
 
     from groundkit.core.changes import LexicalDocument, SourceFailure, Write
+    from groundkit.core.extraction import (
+        Extraction,
+        ExtractionFailed,
+        ExtractionLimits,
+        ExtractorMissing,
+        Hint,
+    )
+    from groundkit.core.kinds import Dispatch, Kinds
     from groundkit.core.model import DocumentRecord
     from groundkit.core.query import LexicalQuery
     from groundkit.core.ranking import Candidates, TermFacts
@@ -183,10 +193,74 @@ class SourceReader(Protocol):
     def read(self, source: str, limit: int) -> Result[ReadSource, ReadFailure]:
         """The bytes of a regular file, all from one open, with their digest. Never blocks on a FIFO or device."""
 
-    def explain(self, source: str) -> Explanation:
+    def explain(self, source: str, dispatch: Dispatch = BY_SUFFIX) -> Explanation:
         """Which rule decides about this path."""
 
     def close(self) -> None: ...
+
+
+class Extractor(Protocol):
+    """Turns the bytes of a source into text. Importable and picklable, for it runs in another process.
+
+    The same bytes give the same extraction under the same identity, always and everywhere; nothing else enters it, so
+    `hint` may only help with what the bytes leave open (the charset a transport declared).
+    """
+
+    @property
+    def identity(self) -> str:
+        """Who it is: `distribution/version`, then `+` and whatever else its output depends on."""
+
+    @property
+    def media_types(self) -> frozenset[str]: ...
+
+    def extract(self, data: bytes, hint: Hint) -> Result[Extraction, ExtractionFailed]: ...
+
+
+class ExtractorRegistry(Protocol):
+    """Which extractors there are. Looks for them when it is first asked, and remembers what it found."""
+
+    @property
+    def kinds(self) -> Kinds:
+        """What each suffix stands for, those of extractors that were added included."""
+
+    def reader_of(self, media_type: str) -> Result[Extractor, ExtractorMissing]:
+        """The extractor for a media type; the last one added wins."""
+
+    def active(self, identity: str) -> Extractor | None:
+        """The extractor with exactly this identity, if it is at work here. One that is missing never hides another."""
+
+    def identity_for(self, media_type: str) -> str | None:
+        """The identity of the extractor for a media type; None if there is none."""
+
+
+@frozen
+class ExtractionJob:
+    """Bytes to be extracted by an extractor that has to have this identity, within limits."""
+
+    extractor: Extractor
+    identity: str
+    data: bytes = field(repr=False)
+    hint: Hint
+    limits: ExtractionLimits
+
+
+class Extractions(Protocol):
+    """Extractions under way, each in a process of its own that is killed at its limits.
+
+    Whatever an extractor does becomes a failure of its own job. Several threads may use it.
+    """
+
+    def room(self) -> bool:
+        """Whether one more would be begun soon: not more than twice as many as there are workers are under way."""
+
+    def start(self, key: int, job: ExtractionJob) -> None:
+        """Begin, or queue. Results are told apart by their key."""
+
+    def finished(self, wait: bool) -> list[tuple[int, Result[Extraction, ExtractionFailed]]]:
+        """What has ended since the last call, in any order; with `wait`, at least one unless none is under way."""
+
+    def close(self) -> None:
+        """End every worker, also a busy one. Closing twice does nothing."""
 
 
 class Clock(Protocol):
@@ -211,7 +285,7 @@ class Ports:
     """Everything a use case may reach, for one collection.
 
     `lexical` gives the index for a stemming language, `sources` a reader below a base directory (relative to the index
-    directory, posix separators); the caller of `sources` closes what it gets.
+    directory, posix separators), `extractions` a number of workers; the caller of the last two closes what it gets.
     """
 
     documents: DocumentStore
@@ -219,3 +293,5 @@ class Ports:
     sources: Callable[[str], Result[SourceReader, ReadFailure]]
     clock: Clock
     lock: WriterLock
+    extractors: ExtractorRegistry
+    extractions: Callable[[int], Extractions]

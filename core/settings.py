@@ -2,12 +2,18 @@
 
 from attrs import asdict, evolve, frozen
 
+from groundkit.core.extraction import ExtractionLimits
 from groundkit.core.result import Failure, Result, Success
 
 #: A cluster longer than this many chunk sizes is cut in its middle.
 HARD_LIMIT_FACTOR = 4
 #: No source may be larger, in bytes, whatever a collection allows.
 LARGEST = 1 << 40
+#: No extraction may be given longer, in seconds, nor less memory, in bytes: a worker needs so much to begin.
+LONGEST = 86_400
+LEAST_MEMORY = 64 * 1024 * 1024
+#: A large document honestly takes longer than a small one; so many of its bytes are worth one more second.
+SIZE_PER_SECOND = 512 * 1024
 LANGUAGES = (
     "none", "arabic", "danish", "dutch", "english", "finnish", "french", "german", "greek", "hungarian", "italian",
     "norwegian", "portuguese", "romanian", "russian", "spanish", "swedish", "tamil", "turkish",
@@ -18,7 +24,8 @@ LANGUAGES = (
 class Settings:
     """Chunk size and overlap in code points, stemming language, and the largest source in bytes.
 
-    `base` is the base directory relative to the index directory (posix separators), or None while no local source was
+    One extraction may take `time_limit` seconds, `cpu_limit` seconds of a processor, and `memory_limit` bytes; for a large
+    source more, see `limits_for`. `base` is the base directory relative to the index directory (posix separators), or None while no local source was
     ingested. `recut` holds from a change of the chunk sizes until every source was cut by the new ones.
     """
 
@@ -28,6 +35,9 @@ class Settings:
     max_bytes: int = 64 * 1024 * 1024
     base: str | None = None
     recut: bool = False
+    time_limit: int = 20
+    cpu_limit: int = 10
+    memory_limit: int = 512 * 1024 * 1024
 
     @property
     def hard_limit(self) -> int:
@@ -54,7 +64,18 @@ def checked(settings: Settings) -> Result[Settings, SettingsRefused]:
         return Failure(SettingsRefused("language", settings.language, ", ".join(LANGUAGES)))
     if not 1 <= settings.max_bytes <= LARGEST:
         return Failure(SettingsRefused("max_bytes", settings.max_bytes, f"1 to {LARGEST} bytes"))
+    for name in ("time_limit", "cpu_limit"):
+        if not 1 <= getattr(settings, name) <= LONGEST:
+            return Failure(SettingsRefused(name, getattr(settings, name), f"1 to {LONGEST} seconds"))
+    if not LEAST_MEMORY <= settings.memory_limit <= LARGEST:
+        return Failure(SettingsRefused("memory_limit", settings.memory_limit, f"{LEAST_MEMORY} to {LARGEST} bytes"))
     return Success(settings)
+
+
+def limits_for(settings: Settings, size: int) -> ExtractionLimits:
+    """What the extraction of a source of this many bytes may take: a second more for each 512 KiB of it."""
+    more = size // SIZE_PER_SECOND
+    return ExtractionLimits(settings.time_limit + more, settings.cpu_limit + more, settings.memory_limit)
 
 
 @frozen
@@ -66,6 +87,9 @@ class SettingsChange:
     language: str | None = None
     max_bytes: int | None = None
     base: str | None = None
+    time_limit: int | None = None
+    cpu_limit: int | None = None
+    memory_limit: int | None = None
 
 
 def changed(settings: Settings, change: SettingsChange) -> Result[Settings, SettingsRefused]:

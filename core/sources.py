@@ -4,6 +4,7 @@ from enum import Enum, StrEnum
 
 from attrs import field, frozen
 
+from groundkit.core.kinds import contradiction
 from groundkit.core.paths import is_within_base
 
 
@@ -17,6 +18,7 @@ class ReadProblem(StrEnum):
     CHANGING = "changing"
     UNKNOWN_SUFFIX = "unknown_suffix"
     NAME_NOT_UTF8 = "name_not_utf8"
+    MISLABELLED = "mislabelled"
 
 
 @frozen
@@ -35,6 +37,12 @@ class ReadSource:
     source: str
     data: bytes = field(repr=False)
     digest: str
+
+
+def mislabelled(source: str, media_type: str, data: bytes) -> ReadFailure | None:
+    """A file whose first bytes say that it is something else than its name says."""
+    said = contradiction(media_type, data)
+    return ReadFailure(source, ReadProblem.MISLABELLED, f"is {said}, by its first bytes") if said else None
 
 
 def is_utf8(name: str) -> bool:

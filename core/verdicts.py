@@ -4,6 +4,7 @@ from typing import TypeAlias
 
 from attrs import field, frozen
 
+from groundkit.core.extraction import ExtractionFailed
 from groundkit.core.fingerprint import text_digest
 from groundkit.core.model import CONTEXT, Citation, Reason, Span, Verdict, Verification
 from groundkit.core.sources import ReadFailure, ReadProblem
@@ -42,6 +43,7 @@ _REASON_OF_PROBLEM: dict[ReadProblem, Reason] = {
     ReadProblem.CHANGING: Reason.SOURCE_UNREADABLE,
     ReadProblem.UNKNOWN_SUFFIX: Reason.SOURCE_UNREADABLE,
     ReadProblem.NAME_NOT_UTF8: Reason.NAME_NOT_UTF8,
+    ReadProblem.MISLABELLED: Reason.EXTRACTION_FAILED,
 }
 
 
@@ -73,6 +75,14 @@ class ExtractorInactive:
 
 
 @frozen
+class NotReExtracted:
+    """The recorded extractor is at work and gave no text."""
+
+    source: str
+    failure: ExtractionFailed
+
+
+@frozen
 class NoSnapshots:
     """A fetched source, and no directory of snapshots to look in."""
 
@@ -87,7 +97,7 @@ class OutOfBudget:
 #: Places with the same text before them that are looked at for a passage that moved.
 _PLACES = 64
 
-Evidence: TypeAlias = TextFound | NoText | NoBase | ExtractorInactive | NoSnapshots | OutOfBudget
+Evidence: TypeAlias = TextFound | NoText | NoBase | ExtractorInactive | NotReExtracted | NoSnapshots | OutOfBudget
 
 
 def _verification(reason: Reason, detail: str, context_changed: bool = False) -> Verification:
@@ -110,6 +120,8 @@ def judge(citation: Citation, evidence: Evidence, cited: str | None = None) -> V
             return _verification(
                 Reason.EXTRACTOR_MISMATCH, f"recorded extractor {recorded}, active here: {active or 'none'}"
             )
+        case NotReExtracted(source, failed):
+            return _verification(Reason.EXTRACTION_FAILED, f"{source}: {failed.detail}")
         case NoSnapshots():
             return _verification(
                 Reason.NO_SNAPSHOT_DIR, "no snapshot directory is given; pass it to check this citation"

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from attrs import frozen
 
-from groundkit.core.kinds import KNOWN_SUFFIXES, PLAIN_TEXT, Kind, kind_of, suffix_of
+from groundkit.core.kinds import BY_SUFFIX, PLAIN_TEXT, Dispatch, Kind, known_suffixes, suffix_of
 from groundkit.core.paths import lies_below
 from groundkit.core.sources import EntryKind, ReadFailure, ReadProblem, is_utf8, link_refused, outside_refused, shown
 
@@ -15,12 +15,12 @@ from groundkit.core.sources import EntryKind, ReadFailure, ReadProblem, is_utf8,
 class WalkRequest:
     """Paths relative to the base (posix separators, "" is the base itself).
 
-    `as_text` takes files of every suffix as plain text. A file named here by itself is taken although ignore rules or a
-    leading dot would hide it.
+    `dispatch` says what each file is taken as. A file named here by itself is taken although ignore rules or a leading dot
+    would hide it.
     """
 
     paths: tuple[str, ...]
-    as_text: bool = False
+    dispatch: Dispatch = BY_SUFFIX
 
 
 class SkipReason(StrEnum):
@@ -105,7 +105,7 @@ class Entry:
         return self.source.rpartition("/")[2]
 
 
-def judge(entry: Entry, ignored_by: str | None, as_text: bool) -> Found | None:
+def judge(entry: Entry, ignored_by: str | None, dispatch: Dispatch) -> Found | None:
     """What a walk does with an entry it meets; None for a directory to go into. `ignored_by` is the rule that hides it."""
     if not is_utf8(entry.source):
         return FoundSkipped(shown(entry.source), SkipReason.NAME_NOT_UTF8, shown(entry.name))
@@ -119,13 +119,13 @@ def judge(entry: Entry, ignored_by: str | None, as_text: bool) -> Found | None:
         return FoundSkipped(entry.source, SkipReason.SYMLINK, shown(entry.target))
     if entry.kind is EntryKind.DIRECTORY:
         return None
-    kind = kind_of(entry.source, as_text)
+    kind = dispatch.kind_of(entry.source)
     if kind is None:
         return FoundSkipped(entry.source, SkipReason.UNKNOWN_SUFFIX, suffix_of(entry.source))
     return _taken(entry, kind)
 
 
-def judge_named(entry: Entry, as_text: bool) -> Found | None:
+def judge_named(entry: Entry, dispatch: Dispatch) -> Found | None:
     """What a walk does with a path it was asked for by name; None for a directory to go into.
 
     Neither a leading dot nor an ignore rule hides it, and what cannot be taken is a failure.
@@ -138,9 +138,9 @@ def judge_named(entry: Entry, as_text: bool) -> Found | None:
         return FoundFailed(link_refused(entry.source, entry.source, entry.target), directory=True)
     if entry.kind is EntryKind.DIRECTORY:
         return None
-    kind = kind_of(entry.source, as_text)
+    kind = dispatch.kind_of(entry.source)
     if kind is None and entry.kind is EntryKind.FILE:
-        known = f"{suffix_of(entry.source) or 'no suffix'}; known are {KNOWN_SUFFIXES}; or take it with --as text"
+        known = f"{suffix_of(entry.source) or 'no suffix'}; known are {known_suffixes(dispatch.kinds)}; or take it with --as text"
         return failed(entry.source, ReadProblem.UNKNOWN_SUFFIX, known)
     return _taken(entry, kind or PLAIN_TEXT)
 

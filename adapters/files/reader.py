@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from groundkit.adapters.files.open import PASS, READ, about, descend, failure, name_bytes, read_all, why_not_opened
+from groundkit.core.kinds import BY_SUFFIX, Dispatch
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.sources import ReadFailure, ReadProblem, ReadSource, name_refused
 
@@ -52,9 +53,9 @@ class Files:
         """See `SourceReader`, and `Survey`."""
         return self._survey().walk(request)
 
-    def explain(self, source: str) -> Explanation:
+    def explain(self, source: str, dispatch: Dispatch = BY_SUFFIX) -> Explanation:
         """See `SourceReader`, and `Survey`."""
-        return self._survey().explain(source)
+        return self._survey().explain(source, dispatch)
 
     def _survey(self) -> Survey:
         # Whoever verifies citations reads files and never walks.

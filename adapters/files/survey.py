@@ -20,6 +20,7 @@ from groundkit.adapters.files.open import (
     target_of,
 )
 from groundkit.adapters.files.walk import Enter, Index, Walk, met, outermost
+from groundkit.core.kinds import Dispatch
 from groundkit.core.paths import is_asked_path, parents_of
 from groundkit.core.sources import EntryKind, ReadFailure, ReadProblem, is_utf8
 from groundkit.core.walking import (
@@ -53,22 +54,22 @@ class Survey:
         roots: dict[str, Rules] = {}
         index = self._index()
         for path in set(request.paths):
-            answer = self._named(path, request.as_text, index)
+            answer = self._named(path, request.dispatch, index)
             if isinstance(answer, tuple):
                 roots[path] = answer
             else:
                 named[source_of(answer)] = answer
-        met = self._below(roots, request.as_text, index)
+        met = self._below(roots, request.dispatch, index)
         others = (found for found in met if source_of(found) not in named)
         yield from heapq.merge((named[source] for source in sorted(named)), others, key=source_of)
 
-    def explain(self, source: str) -> Explanation:
+    def explain(self, source: str, dispatch: Dispatch) -> Explanation:
         """See `SourceReader`: what a walk of the whole base does with this path, or would if it existed."""
         if not is_asked_path(source):
             return explanation(source, outside_base(source))
-        return explanation(source, self._decided(source))
+        return explanation(source, self._decided(source, dispatch))
 
-    def _decided(self, source: str) -> Found | EntryKind | None:
+    def _decided(self, source: str, dispatch: Dispatch) -> Found | EntryKind | None:
         """What decides about a path on the way down to it; if nothing does, a directory, or None if nothing is there."""
         index = self._index()
         steps = ["", *parents_of(source), source] if source else [""]
@@ -86,8 +87,8 @@ class Survey:
                 entry = _looked_at(directory, step, index)
                 if isinstance(entry, ReadFailure):
                     missing = entry.problem is ReadProblem.MISSING
-                    return _supposed(step, source, rules) if missing else FoundFailed(entry)
-                found = met(entry, rules, as_text=False)
+                    return _supposed(step, source, rules, dispatch) if missing else FoundFailed(entry)
+                found = met(entry, rules, dispatch)
                 if found is not None:
                     return found
         return EntryKind.DIRECTORY
@@ -119,14 +120,14 @@ class Survey:
             return None
         return found.st_dev, found.st_ino
 
-    def _named(self, path: str, as_text: bool, index: Index) -> Found | Rules:
+    def _named(self, path: str, dispatch: Dispatch, index: Index) -> Found | Rules:
         """What comes of a path that was asked for: an answer, or the rules that hold in a directory to walk."""
         if not is_asked_path(path):
             return outside_base(path)
         entry = self._entry(path, index)
         if isinstance(entry, ReadFailure):
             return FoundFailed(entry, directory=True)
-        judged = judge_named(entry, as_text)
+        judged = judge_named(entry, dispatch)
         if judged is not None:
             return judged
         rules = self._rules_down_to(path)
@@ -157,9 +158,9 @@ class Survey:
                 rules += own
         return rules
 
-    def _below(self, roots: dict[str, Rules], as_text: bool, index: Index) -> Iterator[Found]:
+    def _below(self, roots: dict[str, Rules], dispatch: Dispatch, index: Index) -> Iterator[Found]:
         """Everything below the asked directories, in order."""
-        walk = Walk(self._reach, roots, as_text, index)
+        walk = Walk(self._reach, roots, dispatch, index)
         for path in outermost(roots):
             yield from walk.run(Enter(path, roots[path]))
 
@@ -178,10 +179,10 @@ def _looked_at(above: int, path: str, index: Index) -> Entry | ReadFailure:
     return Entry(path, kind, target, index == (found.st_dev, found.st_ino))
 
 
-def _supposed(path: str, source: str, rules: Rules) -> FoundSkipped | None:
+def _supposed(path: str, source: str, rules: Rules, dispatch: Dispatch) -> FoundSkipped | None:
     """What would be passed over if a source existed of which nothing from this path on does."""
     for step in [path, *(above for above in parents_of(source) if len(above) > len(path)), source]:
-        found = met(Entry(step, EntryKind.FILE if step == source else EntryKind.DIRECTORY), rules, as_text=False)
+        found = met(Entry(step, EntryKind.FILE if step == source else EntryKind.DIRECTORY), rules, dispatch)
         if isinstance(found, FoundSkipped):
             return found
     return None

@@ -9,6 +9,7 @@ from attrs import define, field, frozen
 
 from groundkit.adapters.files.ignore import Rules, hiding_rule, rules_of
 from groundkit.adapters.files.open import LIST, about, descend, failure, listed_name, target_of
+from groundkit.core.kinds import Dispatch
 from groundkit.core.paths import parents_of
 from groundkit.core.sources import EntryKind, ReadFailure, is_utf8
 from groundkit.core.walking import Entry, Found, FoundFailed, judge, source_of
@@ -52,7 +53,7 @@ class Walk:
 
     _reach: Callable[[str, int], int | ReadFailure]
     _roots: dict[str, Rules]
-    _as_text: bool
+    _dispatch: Dispatch
     _index: Index
     _levels: list[_Level] = field(factory=list)
 
@@ -145,7 +146,7 @@ class Walk:
         if is_directory and entry.source in self._roots:
             yield entry.source + "/", Enter(entry.source, self._roots[entry.source])
             return
-        judged = met(entry, rules, self._as_text)
+        judged = met(entry, rules, self._dispatch)
         if judged is None:
             own = rules_of(descriptor, entry)
             if not isinstance(own, ReadFailure):
@@ -158,12 +159,12 @@ class Walk:
             yield from ((path + "/", Enter(path, self._roots[path])) for path in outermost(inside))
 
 
-def met(entry: Entry, rules: Rules, as_text: bool) -> Found | None:
+def met(entry: Entry, rules: Rules, dispatch: Dispatch) -> Found | None:
     """`judge` by the rules that hold in the entry's directory. The base itself is always gone into."""
     if not entry.source:
         return None
     asks = rules and is_utf8(entry.source)
-    return judge(entry, hiding_rule(rules, entry.source, entry.kind is EntryKind.DIRECTORY) if asks else None, as_text)
+    return judge(entry, hiding_rule(rules, entry.source, entry.kind is EntryKind.DIRECTORY) if asks else None, dispatch)
 
 
 def outermost(paths: Iterable[str]) -> list[str]:

@@ -7,6 +7,7 @@ from attrs import define, field, frozen
 
 from groundkit.adapters.files.ignore import LARGEST_IGNORE_FILE, Rules, hiding_rule, ignore_file
 from groundkit.core.fingerprint import bytes_digest
+from groundkit.core.kinds import BY_SUFFIX, Dispatch
 from groundkit.core.paths import is_asked_path, parents_of
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.sources import (
@@ -103,7 +104,7 @@ class MemoryFiles:
         named: dict[str, Found] = {}
         roots: dict[str, Rules] = {}
         for path in request.paths:
-            answer = self._named(path, request.as_text)
+            answer = self._named(path, request.dispatch)
             if isinstance(answer, tuple):
                 roots[path] = answer
             else:
@@ -111,18 +112,18 @@ class MemoryFiles:
         for path in self._everything():
             above = [root for root in ("", *parents_of(path)) if root in roots]
             if above and path not in roots:
-                found = self._met(path, above[-1], roots[above[-1]], request.as_text)
+                found = self._met(path, above[-1], roots[above[-1]], request.dispatch)
                 if isinstance(found, FoundFile | FoundSkipped | FoundFailed):
                     named.setdefault(source_of(found), found)
         yield from (named[source] for source in sorted(named))
 
-    def explain(self, source: str) -> Explanation:
+    def explain(self, source: str, dispatch: Dispatch = BY_SUFFIX) -> Explanation:
         if not is_asked_path(source):
             return explanation(source, outside_base(source))
         rules = self._own_rules("")
         if isinstance(rules, ReadFailure):
             return explanation(source, FoundFailed(rules, directory=True))
-        found = self._met(source, "", rules, as_text=False) if source else EntryKind.DIRECTORY
+        found = self._met(source, "", rules, dispatch) if source else EntryKind.DIRECTORY
         return explanation(source, found)
 
     def _everything(self) -> set[str]:
@@ -171,7 +172,7 @@ class MemoryFiles:
                 return ReadFailure(directory, ReadProblem.UNREADABLE, f"{name} cannot be read")
         return rules
 
-    def _named(self, path: str, as_text: bool) -> Found | Rules:
+    def _named(self, path: str, dispatch: Dispatch) -> Found | Rules:
         if not is_asked_path(path):
             return outside_base(path)
         if not is_utf8(path):
@@ -180,7 +181,7 @@ class MemoryFiles:
         entry = self._entry(path)
         if isinstance(node, ReadFailure) and not isinstance(self._node(path), Link):
             return FoundFailed(node, directory=True)
-        judged = judge_named(entry, as_text) if entry is not None else None
+        judged = judge_named(entry, dispatch) if entry is not None else None
         return judged or self._rules_down_to(path)
 
     def _rules_down_to(self, path: str) -> Found | Rules:
@@ -194,7 +195,7 @@ class MemoryFiles:
             rules += own
         return rules
 
-    def _met(self, source: str, root: str, rules: Rules, as_text: bool) -> Found | EntryKind | None:
+    def _met(self, source: str, root: str, rules: Rules, dispatch: Dispatch) -> Found | EntryKind | None:
         """What decides about a path on the way down from a directory, whose rules these are."""
         way = [path for path in [*parents_of(source), source] if len(path) > len(root)]
         for path in way:
@@ -203,7 +204,7 @@ class MemoryFiles:
             kind = EntryKind.FILE if path == source else EntryKind.DIRECTORY
             entry = entry or Entry(path, kind)
             hidden = hiding_rule(rules, path, entry.kind is EntryKind.DIRECTORY) if is_utf8(path) else None
-            judged = judge(entry, hidden, as_text)
+            judged = judge(entry, hidden, dispatch)
             if judged is not None:
                 return judged if there or isinstance(judged, FoundSkipped) else None
             own = self._own_rules(path) if there else ()

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from groundkit.core.kinds import kind_of
+from groundkit.core.kinds import Dispatch, kind_of
 from groundkit.core.ports import SourceReader
 from groundkit.core.result import Failure, Success
 from groundkit.core.sources import ReadProblem, shown
@@ -173,7 +173,10 @@ class SourceReaderContract:
             "c.markdown",
         ]
         assert told["d.html"] == FoundSkipped("d.html", SkipReason.UNKNOWN_SUFFIX, ".html")
-        assert all(isinstance(each, FoundFile) for each in self.found(tree, WalkRequest(("",), as_text=True)).values())
+        assert all(
+            isinstance(each, FoundFile)
+            for each in self.found(tree, WalkRequest(("",), Dispatch(as_text=True))).values()
+        )
 
     def test_hidden_files_and_the_index_are_passed_over(self) -> None:
         tree: Tree = {".a.md": b"", ".b/c.md": b"", ".groundkit/d.md": b"", "e/.groundkit/f.md": b""}

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundkit.adapters.files import Files
+from groundkit.core.kinds import Dispatch
 from groundkit.core.ports import SourceReader
 from groundkit.core.walking import Found, FoundFile, WalkRequest
 from groundkit.testing.memory_files import Folder, Link, MemoryFiles, Special, Tree
@@ -67,7 +68,7 @@ def walked(reader: SourceReader, request: WalkRequest) -> list[Found]:
 @settings(max_examples=60)
 def test_files_and_their_twin_find_the_same(data: st.DataObject) -> None:
     tree = data.draw(trees())
-    request = WalkRequest(data.draw(asked(tree)), as_text=data.draw(st.booleans()))
+    request = WalkRequest(data.draw(asked(tree)), Dispatch(data.draw(st.booleans())))
     paths = sorted({*tree, *request.paths, "a/gone.md", "b/b/b.txt"})
     with real(tree) as files, twin(tree) as memory:
         found, expected = walked(files, request), walked(memory, request)
@@ -121,7 +122,11 @@ def test_gitignore_files_hide_what_git_hides(tree: Tree) -> None:
         listing = ["git", "ls-files", "-z", "--others", "--exclude-standard"]
         listed = subprocess.run(listing, cwd=base, env=elsewhere, check=True, capture_output=True).stdout.decode()
         with closing(Files(base)) as files:
-            found = {each.source for each in files.walk(WalkRequest(("",), True)) if isinstance(each, FoundFile)}
+            found = {
+                each.source
+                for each in files.walk(WalkRequest(("",), Dispatch(as_text=True)))
+                if isinstance(each, FoundFile)
+            }
     assert found == {name for name in listed.split("\0") if name and not name.endswith(".gitignore")}
 
 

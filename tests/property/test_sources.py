@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundkit.core.kinds import KINDS, PLAIN_TEXT, Kind, Loader, kind_of, suffix_of
+from groundkit.core.kinds import BY_SUFFIX, KINDS, PLAIN_TEXT, Dispatch, Kind, Loader, kind_of, suffix_of
 from groundkit.core.sources import EntryKind, ReadProblem, is_utf8, shown
 from groundkit.core.walking import (
     Entry,
@@ -62,7 +62,7 @@ def test_as_text_takes_every_name_as_plain_text(source: str) -> None:
 
 @given(entries, hiding, st.booleans())
 def test_only_visible_regular_files_of_a_known_kind_are_taken(entry: Entry, rule: str | None, as_text: bool) -> None:
-    judged = judge(entry, rule, as_text)
+    judged = judge(entry, rule, Dispatch(as_text))
     visible = not entry.is_index and not entry.name.startswith(".") and rule is None
     kind = kind_of(entry.source, as_text)
     taken = visible and entry.kind is EntryKind.FILE and kind is not None
@@ -73,7 +73,7 @@ def test_only_visible_regular_files_of_a_known_kind_are_taken(entry: Entry, rule
 
 @given(entries, st.booleans())
 def test_what_is_named_is_never_hidden_and_never_passed_over_in_silence(entry: Entry, as_text: bool) -> None:
-    judged = judge_named(entry, as_text)
+    judged = judge_named(entry, Dispatch(as_text))
     if entry.is_index:
         assert isinstance(judged, FoundSkipped)
     elif entry.kind is EntryKind.FILE and kind_of(entry.source, as_text) is not None:
@@ -86,7 +86,7 @@ def test_what_is_named_is_never_hidden_and_never_passed_over_in_silence(entry: E
 
 @given(entries, hiding)
 def test_a_finding_speaks_of_the_entry_and_names_its_rule(entry: Entry, rule: str | None) -> None:
-    judged = judge(entry, rule, as_text=False)
+    judged = judge(entry, rule, BY_SUFFIX)
     if judged is not None:
         assert source_of(judged) == entry.source
     if isinstance(judged, FoundSkipped):
@@ -101,7 +101,7 @@ def test_a_finding_speaks_of_the_entry_and_names_its_rule(entry: Entry, rule: st
 
 
 def test_an_unknown_suffix_that_was_named_says_what_is_known() -> None:
-    judged = judge_named(Entry("a.rst", EntryKind.FILE), as_text=False)
+    judged = judge_named(Entry("a.rst", EntryKind.FILE), BY_SUFFIX)
     assert isinstance(judged, FoundFailed)
     assert judged.failure.problem is ReadProblem.UNKNOWN_SUFFIX
     assert all(known in judged.failure.detail for known in (".rst", ".markdown", ".md", ".txt", "--as text"))
@@ -113,7 +113,7 @@ def test_every_name_can_be_shown_and_only_odd_ones_change(data: bytes) -> None:
     assert shown(name).encode("utf-8")
     assert (shown(name) == name) == is_utf8(name) == (data.decode("utf-8", "replace").encode() == data)
     if not is_utf8(name):
-        judged = judge(Entry(name, EntryKind.FILE), None, as_text=True)
+        judged = judge(Entry(name, EntryKind.FILE), None, Dispatch(as_text=True))
         assert isinstance(judged, FoundSkipped)
         assert judged.reason is SkipReason.NAME_NOT_UTF8
 
