@@ -1,7 +1,6 @@
 """A collection's SQLite file: whose it is, how it is opened, and what SQLite's errors mean here."""
 
 import errno
-import json
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from typing import TypeVar
 import apsw
 from attrs import frozen
 
-from groundkit.adapters.sqlite_store.schema import DamagedRow
+from groundkit.adapters.sqlite_store.cells import DamagedRow
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.storage import StorageFailure, StorageProblem
 
@@ -59,9 +58,8 @@ _PROBLEMS: tuple[tuple[type[Exception], StorageProblem], ...] = (
     (apsw.LockedError, StorageProblem.BUSY),
     (apsw.CorruptError, StorageProblem.DAMAGED),
     (apsw.NotADBError, StorageProblem.DAMAGED),
-    # Text that is not UTF-8 any more, a heading that is no JSON: bytes changed behind SQLite's back.
+    # Text that is not UTF-8 any more: bytes changed behind SQLite's back.
     (UnicodeDecodeError, StorageProblem.DAMAGED),
-    (json.JSONDecodeError, StorageProblem.DAMAGED),
     (DamagedRow, StorageProblem.DAMAGED),
     (apsw.ReadOnlyError, StorageProblem.DENIED),
     (apsw.CantOpenError, StorageProblem.DENIED),
@@ -88,7 +86,7 @@ def answered(artefact: str, work: Callable[[], T]) -> Result[T, StorageFailure]:
         return Success(work())
     except Refused as refused:
         return Failure(StorageFailure(refused.problem, artefact, refused.detail))
-    except (apsw.Error, OSError, UnicodeDecodeError, json.JSONDecodeError, DamagedRow) as error:
+    except (apsw.Error, OSError, UnicodeDecodeError, DamagedRow) as error:
         # An OSError's own text would name the directory.
         detail = (error.strerror or "") if isinstance(error, OSError) else str(error)
         return Failure(StorageFailure(_problem(error), artefact, detail or type(error).__name__))

@@ -6,6 +6,7 @@ from operator import itemgetter
 
 import apsw
 
+from groundkit.adapters.sqlite_store.cells import heading_tree, place_cell
 from groundkit.adapters.sqlite_store.file import Refused
 from groundkit.adapters.sqlite_store.schema import (
     EVERYTHING,
@@ -19,7 +20,6 @@ from groundkit.adapters.sqlite_store.schema import (
     Row,
     document_row,
     generation_row,
-    heading_tree,
     settings_row,
 )
 from groundkit.core.changes import (
@@ -40,13 +40,14 @@ _END_SAME_DOCUMENT = """UPDATE documents SET until = ? WHERE source = ? AND id =
                         RETURNING number, headings"""
 _END_CHUNKS = "UPDATE chunks SET until = ? WHERE row >= ? AND row < ? AND document = ? RETURNING document, tokens"
 _TO_RECOUNT = "SELECT row, number, chunks FROM documents WHERE until IS NULL AND chunks > 0 ORDER BY number"
-_CHUNKS_TO_RECOUNT = """SELECT start, stop, line, col, heading, id, text FROM chunks
+_CHUNKS_TO_RECOUNT = """SELECT start, stop, line, col, heading, place, id, text FROM chunks
                          WHERE row >= ? AND row < ? ORDER BY row"""
 _END_RECOUNTED = (
     "UPDATE documents SET until = ? WHERE row = ?",
     "UPDATE chunks SET until = ? WHERE row >= ? AND row < ?",
 )
-_SAME = "headings, id, source, source_class, extractor, text_digest, length, chunks, media_type, title, fingerprint"
+_SAME = """headings, id, source, source_class, extractor, text_digest, length, chunks, media_type, title, fingerprint,
+           source_digest, extraction_digest, pages, losses, incomplete"""
 _RENUMBER = f"""INSERT INTO documents (since, number, ingested_at, {_SAME})
                 SELECT ?, ?, ingested_at, {_SAME} FROM documents WHERE row = ?"""
 _PURGE_DOCUMENTS = "DELETE FROM documents WHERE until <= ? RETURNING number, number + chunks"
@@ -135,7 +136,7 @@ def _chunk_rows(new: NewDocument, number: int, since: int, headings: Mapping[tup
         chunk, place = counted.chunk, counted.chunk.locator
         yield (
             row, since, counted.tokens, number, chunk.span.start, chunk.span.end, place.line, place.column,
-            headings[place.heading_path], bytes.fromhex(chunk.id), chunk.text,
+            headings[place.heading_path], place_cell(place), bytes.fromhex(chunk.id), chunk.text,
         )  # fmt: skip
 
 

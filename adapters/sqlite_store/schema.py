@@ -6,30 +6,27 @@ SQL string function ever touches them. Ids and digests are hexadecimal in the co
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+from groundkit.adapters.sqlite_store.cells import DamagedRow, facts_cells, facts_in, heading_path, list_in, place_in
 from groundkit.core.model import Chunk, DocumentRecord, Locator, Span, extractor_of, provenance, source_class_of
 from groundkit.core.result import Success
 from groundkit.core.settings import Settings
 from groundkit.core.storage import Generation, Mark, Statistics, StoredChunk, StoreState
 
 if TYPE_CHECKING:
-    from groundkit.core.changes import NewDocument, SourceFailure
+    from groundkit.core.changes import SourceFailure
 
 Value: TypeAlias = int | str | bytes | None
 Row: TypeAlias = tuple[Value, ...]
 
 
-class DamagedRow(ValueError):
-    """A row that this program cannot have written."""
-
-
 # The chunks of a document have consecutive rows. `number`, the first of them, is what they know their document by: it is
-# shorter than the id, and a rebound document keeps it. Without chunks it is empty. `headings`: see `heading_tree`.
-# `text` comes last: whoever wants only tokens or places need not read past them.
+# shorter than the id, and a rebound document keeps it. Without chunks it is empty. `headings` and `place`: see
+# `cells`. `text` comes last: whoever wants only tokens or places need not read past them.
+# From `source_digest` to `incomplete` are the facts of an extraction; text pays a byte of NULL for each.
 TABLES = (
     """CREATE TABLE generations (
         g INTEGER PRIMARY KEY, token TEXT NOT NULL, analyzer TEXT NOT NULL,
@@ -41,6 +38,7 @@ TABLES = (
         build INTEGER NOT NULL, dropped INTEGER NOT NULL DEFAULT 0 CHECK (dropped IN (0, 1)),
         chunk_size INTEGER NOT NULL, chunk_overlap INTEGER NOT NULL, language TEXT NOT NULL,
         max_bytes INTEGER NOT NULL, base TEXT, recut INTEGER NOT NULL CHECK (recut IN (0, 1)),
+        time_limit INTEGER NOT NULL, cpu_limit INTEGER NOT NULL, memory_limit INTEGER NOT NULL,
         CHECK (cur <= tip)
     ) STRICT""",
     """CREATE TABLE documents (
@@ -50,9 +48,15 @@ TABLES = (
         extractor TEXT CHECK (extractor <> ''),
         text_digest BLOB NOT NULL CHECK (length(text_digest) = 32), length INTEGER NOT NULL, media_type TEXT NOT NULL,
         title TEXT NOT NULL, fingerprint BLOB NOT NULL CHECK (length(fingerprint) = 32), ingested_at TEXT NOT NULL,
+        source_digest BLOB CHECK (length(source_digest) = 32),
+        extraction_digest BLOB CHECK (length(extraction_digest) = 32),
+        pages INTEGER CHECK (pages >= 0), losses TEXT, incomplete INTEGER CHECK (incomplete IN (0, 1)),
         headings TEXT,
         UNIQUE (id, since), UNIQUE (number, since),
-        CHECK ((source_class = 'extracted') = (extractor IS NOT NULL)), CHECK ((chunks > 0) = (number IS NOT NULL))
+        CHECK ((source_class = 'extracted') = (extractor IS NOT NULL)), CHECK ((chunks > 0) = (number IS NOT NULL)),
+        CHECK (source_class = 'extracted' OR source_digest IS NULL),
+        CHECK (losses IS NULL OR source_digest IS NOT NULL),
+        CHECK ((source_digest IS NULL) + (extraction_digest IS NULL) + (pages IS NULL) + (incomplete IS NULL) IN (0, 4))
     ) STRICT""",
     "CREATE UNIQUE INDEX documents_live ON documents (source) WHERE until IS NULL",
     "CREATE INDEX documents_ended ON documents (source) WHERE until IS NOT NULL",
@@ -61,7 +65,7 @@ TABLES = (
         row INTEGER PRIMARY KEY AUTOINCREMENT, since INTEGER NOT NULL, until INTEGER CHECK (until > since),
         tokens INTEGER NOT NULL, document INTEGER NOT NULL, start INTEGER NOT NULL, stop INTEGER NOT NULL,
         line INTEGER NOT NULL, col INTEGER NOT NULL, heading INTEGER NOT NULL,
-        id BLOB NOT NULL CHECK (length(id) = 16), text TEXT NOT NULL
+        place TEXT, id BLOB NOT NULL CHECK (length(id) = 16), text TEXT NOT NULL
     ) STRICT""",
     # Five bytes tell nearly all chunks apart, and take half the room of an id.
     "CREATE INDEX chunks_prefix ON chunks (substr(id, 1, 5))",
@@ -79,14 +83,16 @@ def alive(table: str) -> str:
 
 STATE = """SELECT c.g, c.token, c.analyzer, c.chunks, c.tokens, c.longest,
                   t.g, t.token, t.analyzer, t.chunks, t.tokens, t.longest,
-                  s.build, s.dropped, s.chunk_size, s.chunk_overlap, s.language, s.max_bytes, s.base, s.recut
+                  s.build, s.dropped, s.chunk_size, s.chunk_overlap, s.language, s.max_bytes, s.base, s.recut,
+                  s.time_limit, s.cpu_limit, s.memory_limit
              FROM state s JOIN generations c ON c.g = s.cur JOIN generations t ON t.g = s.tip"""
 
 RECORD_COLUMNS = """d.id, d.source, d.source_class, d.extractor, d.text_digest, d.length, d.chunks, d.media_type,
-                    d.title, d.fingerprint, d.ingested_at"""
+                    d.title, d.fingerprint, d.ingested_at, d.source_digest, d.extraction_digest, d.pages, d.losses,
+                    d.incomplete"""
 #: Headings longer than this, in bytes, do not come along with each chunk; 0 stands for them.
 SHORT_HEADINGS = 4096
-CHUNK_COLUMNS = f"""c.row, c.id, c.start, c.stop, c.tokens, c.line, c.col, c.heading, c.text, d.row, d.number,
+CHUNK_COLUMNS = f"""c.row, c.id, c.start, c.stop, c.tokens, c.line, c.col, c.heading, c.place, c.text, d.row, d.number,
                     CASE WHEN octet_length(d.headings) > {SHORT_HEADINGS} THEN 0 ELSE d.headings END"""
 
 RECORDS = f"SELECT {RECORD_COLUMNS} FROM documents d WHERE {alive('d')}"
@@ -117,19 +123,22 @@ EVERYTHING = f"""SELECT d.id, c.row, c.text FROM documents d CROSS JOIN chunks c
 FAILURES = "SELECT source, reason, detail, noticed_at FROM failures ORDER BY source"
 
 INSERT_DOCUMENT = """INSERT INTO documents (since, number, headings, id, source, source_class, extractor, text_digest,
-                     length, chunks, media_type, title, fingerprint, ingested_at)
-                     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
-INSERT_CHUNK = """INSERT INTO chunks (row, since, tokens, document, start, stop, line, col, heading, id, text)
-                  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+                     length, chunks, media_type, title, fingerprint, ingested_at,
+                     source_digest, extraction_digest, pages, losses, incomplete)
+                     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+INSERT_CHUNK = """INSERT INTO chunks (row, since, tokens, document, start, stop, line, col, heading, place, id, text)
+                  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 INSERT_GENERATION = "INSERT INTO generations (g, token, analyzer, chunks, tokens, longest) VALUES (?, ?, ?, ?, ?, ?)"
-INSERT_STATE = """INSERT INTO state (one, cur, tip, build, chunk_size, chunk_overlap, language, max_bytes, base, recut)
-                  VALUES (1, 0, 0, 0, ?, ?, ?, ?, ?, ?)"""
-UPDATE_SETTINGS = "UPDATE state SET chunk_size = ?, chunk_overlap = ?, language = ?, max_bytes = ?, base = ?, recut = ?"
+INSERT_STATE = """INSERT INTO state (one, cur, tip, build, chunk_size, chunk_overlap, language, max_bytes, base, recut,
+                  time_limit, cpu_limit, memory_limit) VALUES (1, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+UPDATE_SETTINGS = """UPDATE state SET chunk_size = ?, chunk_overlap = ?, language = ?, max_bytes = ?, base = ?, recut = ?,
+                     time_limit = ?, cpu_limit = ?, memory_limit = ?"""
 
 
 def settings_row(settings: Settings) -> Row:
     sizes = (settings.chunk_size, settings.chunk_overlap)
-    return (*sizes, settings.language, settings.max_bytes, settings.base, int(settings.recut))
+    limits = (settings.time_limit, settings.cpu_limit, settings.memory_limit)
+    return (*sizes, settings.language, settings.max_bytes, settings.base, int(settings.recut), *limits)
 
 
 def generation_row(generation: Generation) -> Row:
@@ -144,8 +153,8 @@ def _generation(g: int, token: str, analyzer: str, chunks: int, tokens: int, lon
 def state_of(row: Sequence[object]) -> tuple[StoreState, bool]:
     """The state, and whether the collection was dropped."""
     cells: Sequence = row  # type: ignore[type-arg] # STRICT tables hold what the columns say
-    chunk_size, chunk_overlap, language, max_bytes, base, recut = cells[14:20]
-    settings = Settings(chunk_size, chunk_overlap, language, max_bytes, base, bool(recut))
+    chunk_size, chunk_overlap, language, max_bytes, base, recut, *limits = cells[14:23]
+    settings = Settings(chunk_size, chunk_overlap, language, max_bytes, base, bool(recut), *limits)
     return StoreState(_generation(*cells[0:6]), _generation(*cells[6:12]), cells[12], settings), bool(cells[13])
 
 
@@ -165,16 +174,22 @@ def document_row(record: DocumentRecord, since: int, number: int | None, heading
         record.title,
         bytes.fromhex(record.fingerprint),
         record.ingested_at,
+        *facts_cells(record.extraction),
     )
 
 
 def record_of(cells: Sequence) -> DocumentRecord:  # type: ignore[type-arg] # as above
-    name, source, source_class, extractor, digest, length, chunks, media_type, title, fingerprint, ingested_at = cells
-    origin = provenance(source_class, extractor)
+    name, source, source_class, extractor, digest, length, chunks, media_type, title, fingerprint, ingested_at = cells[
+        :11
+    ]
+    origin, facts = provenance(source_class, extractor), facts_in(cells[11:])
     if not isinstance(origin, Success):
         raise DamagedRow(f"document {name.hex()}: class {source_class!r} with extractor {extractor!r}")
+    if facts and not extractor:
+        raise DamagedRow(f"document {name.hex()}: class {source_class!r} with facts of an extraction")
     return DocumentRecord(
-        name.hex(), source, origin.unwrap(), digest.hex(), length, chunks, media_type, title, fingerprint.hex(), ingested_at
+        name.hex(), source, origin.unwrap(), digest.hex(), length, chunks, media_type, title, fingerprint.hex(), ingested_at,
+        facts,
     )  # fmt: skip
 
 
@@ -196,41 +211,6 @@ def id_cell(name: str) -> bytes | None:
     return between[0] if between and len(name) == _ID_DIGITS else None
 
 
-_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
-
-
-def heading_tree(new: NewDocument) -> tuple[dict[tuple[str, ...], int], str | None]:
-    """A number for each heading path, and the cell that gives it back: title and parent's number of 1, of 2, …
-
-    Chunks hold the numbers; the empty path is 0. A title stands once, whatever stands below it.
-    """
-    numbers: dict[tuple[str, ...], int] = {(): 0}
-    cell: list[str | int] = []
-    for counted in new.chunks:
-        path = counted.chunk.locator.heading_path
-        if path in numbers:
-            continue
-        for depth in range(1, len(path) + 1):
-            if path[:depth] not in numbers:
-                cell += (path[depth - 1], numbers[path[: depth - 1]])
-                numbers[path[:depth]] = len(numbers)
-    return numbers, _JSON.encode(cell) if cell else None
-
-
-def heading_path(cell: Sequence[object], number: int) -> tuple[str, ...]:
-    """The path that `heading_tree` gave this number."""
-    path: list[str] = []
-    while number:
-        if not 0 < number <= len(cell) // 2:
-            raise DamagedRow(f"there is no heading {number}")
-        title, parent = cell[2 * number - 2 : 2 * number]
-        if not (isinstance(title, str) and isinstance(parent, int) and parent < number):
-            raise DamagedRow(f"heading {number} is no title below an earlier one")
-        path.append(title)
-        number = parent
-    return tuple(reversed(path))
-
-
 def stored_chunks(
     rows: Iterable[Sequence],  # type: ignore[type-arg] # as above
     headings_of: Callable[[int], object],
@@ -240,20 +220,19 @@ def stored_chunks(
     Long headings are asked for by the document's row, once.
     """
     known: dict[int, tuple[DocumentRecord, list[object]]] = {}
-    for row, chunk_id, start, stop, tokens, line, col, heading, text, document, number, headings, *cells in rows:
+    for row, chunk_id, start, stop, tokens, line, col, heading, place, text, *others in rows:
+        document, number, headings, *cells = others
         if document not in known:
             known[document] = record_of(cells), _headings(headings_of(document) if headings == 0 else headings)
         record, titles = known[document]
-        locator = Locator(line, col, heading_path(titles, heading) if heading else ())
+        path = heading_path(titles, heading) if heading else ()
+        locator = Locator(line, col, path, *place_in(place)) if place is not None else Locator(line, col, path)
         chunk = Chunk(chunk_id.hex(), record.document_id, row - number, Span(start, stop), text, locator)
         yield StoredChunk(row, chunk, tokens, record)
 
 
 def _headings(cell: object) -> list[object]:
-    found = json.loads(cell) if isinstance(cell, str) else []
-    if not isinstance(found, list):
-        raise DamagedRow("headings that are no list")
-    return found
+    return list_in(cell, "headings") if isinstance(cell, str) else []
 
 
 def failure_row(failure: SourceFailure) -> Row:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar, assert_never
 
 import apsw
 
+from groundkit.adapters.sqlite_store.cells import DamagedRow
 from groundkit.adapters.sqlite_store.file import Connections, Lent, Refused, answered
 from groundkit.adapters.sqlite_store.schema import (
     CHUNKS_BETWEEN,
@@ -20,7 +21,6 @@ from groundkit.adapters.sqlite_store.schema import (
     RECORDS,
     SIZES,
     STATE,
-    DamagedRow,
     Value,
     id_cell,
     ids_between,

@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundkit.adapters.sqlite_store import SqliteStore
+from groundkit.adapters.sqlite_store.cells import heading_path, heading_tree
 from groundkit.adapters.sqlite_store.file import APPLICATION_ID, VERSION
-from groundkit.adapters.sqlite_store.schema import SHORT_HEADINGS, heading_path, heading_tree
+from groundkit.adapters.sqlite_store.schema import SHORT_HEADINGS
 from groundkit.core.changes import Write
 from groundkit.core.model import Locator
 from groundkit.core.ports import DocumentStore
