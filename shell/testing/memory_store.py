@@ -15,7 +15,7 @@ from groundkit.core.changes import (
     token_after,
     token_after_recount,
 )
-from groundkit.core.model import Chunk, DocumentRecord
+from groundkit.core.model import Chunk, DocumentRecord, FromExtractor
 from groundkit.core.ports import StoreView, ViewOf
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import Settings
@@ -309,6 +309,9 @@ def _broken_rule(books: _Books, write: Write, before: _Books) -> str | None:
     replaced = {new.record.source for new in write.documents} | set(write.removed)
     if any((each.source, each.document_id) not in had or each.source in replaced for each in write.rebound):
         return "a record can only be rebound to the document it has"
+    recorded = (*write.rebound, *(new.record for new in write.documents))
+    if any(each.extraction and not isinstance(each.provenance, FromExtractor) for each in recorded):
+        return "facts of an extraction, and no extractor"
     live = [each.record.source for each in books.documents if each.life.until is None]
     if len(set(live)) < len(live):
         return "a source has two live documents"

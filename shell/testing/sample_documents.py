@@ -7,10 +7,12 @@ from groundkit.core.fingerprint import chunk_id, digest_of, document_id, text_di
 from groundkit.core.model import (
     Chunk,
     DocumentRecord,
+    ExtractionFacts,
     FromExtractor,
     FromSnapshot,
     FromText,
     Locator,
+    PageRange,
     Provenance,
     Span,
     source_class_of,
@@ -19,6 +21,17 @@ from groundkit.core.model import (
 #: Sources sort by code point: the astral one after the one that UTF-16 would put behind it.
 SOURCES = ("B.md", "a/ü.txt", "a.pdf", "\uffee.md", "\U0001f642.md", "https://e.example/?q=1#")
 PROVENANCES: Mapping[str, Provenance] = {"a.pdf": FromExtractor("x/1"), SOURCES[-1]: FromSnapshot()}
+HOSTILE = "\x00\"'\\,]\u2028\U0001f642"
+#: Where the chunks of an extracted document stand, in turn.
+PLACES: tuple[tuple[PageRange | None, str], ...] = (
+    (PageRange(1, 2, "iv", HOSTILE), HOSTILE),
+    (PageRange(2, 2), ""),
+    (None, "anchor" + HOSTILE),
+    (PageRange(3, 10, HOSTILE), ""),
+    (PageRange(10, 11), "two"),
+    (PageRange(11, 11, "", "A-1"), ""),
+    (None, ""),
+)
 
 
 def view_of(text: str) -> tuple[str, int]:
@@ -32,22 +45,34 @@ def letters_of(text: str) -> tuple[str, int]:
     return " ".join(text), len(text)
 
 
+def facts_of(text: str, stamp: int) -> ExtractionFacts:
+    """What an extraction of this text leaves behind: the first without losses, every other one incomplete."""
+    source_digest, digest = digest_of(("source", text, str(stamp))), digest_of(("extraction", text, str(stamp)))
+    return ExtractionFacts(source_digest, digest, len(text), (HOSTILE, "", "page 2")[:stamp], stamp % 2 == 1)
+
+
 def new_document(source: str, text: str, size: int = 5, stamp: int = 0) -> NewDocument:
     """A document cut every `size` code points; `stamp` changes what is not in its id."""
     origin = PROVENANCES.get(source, FromText())
     digest = text_digest(text)
     name = document_id(source, source_class_of(origin).value, digest)
     spans = [Span(start, min(start + size, len(text))) for start in range(0, len(text), size)]
-    chunks = tuple(_counted(name, ordinal, span, text) for ordinal, span in enumerate(spans))
+    extracted = isinstance(origin, FromExtractor)
+    places = PLACES if extracted else PLACES[-1:]
+    chunks = tuple(
+        _counted(name, ordinal, span, text, places[ordinal % len(places)]) for ordinal, span in enumerate(spans)
+    )
     fingerprint = digest_of((digest, str(size), str(stamp)))
     record = DocumentRecord(
-        name, source, origin, digest, len(text), len(chunks), "text/plain", f"\x00{stamp}", fingerprint, "2026-01-01T00:00:00Z"
+        name, source, origin, digest, len(text), len(chunks), "text/plain", f"\x00{stamp}", fingerprint, "2026-01-01T00:00:00Z",
+        facts_of(text, stamp) if extracted else None,
     )  # fmt: skip
     return NewDocument(record, chunks)
 
 
-def _counted(name: str, ordinal: int, span: Span, text: str) -> CountedChunk:
+def _counted(name: str, ordinal: int, span: Span, text: str, place: tuple[PageRange | None, str]) -> CountedChunk:
     quoted = text[span.start : span.end]
     heading = ("A\x00 \"'", "東")[: ordinal % 3]
-    chunk = Chunk(chunk_id(name, span), name, ordinal, span, quoted, Locator(ordinal + 1, span.start + 1, heading))
+    locator = Locator(ordinal + 1, span.start + 1, heading, *place)
+    chunk = Chunk(chunk_id(name, span), name, ordinal, span, quoted, locator)
     return CountedChunk(chunk, *view_of(quoted))

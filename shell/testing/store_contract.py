@@ -17,7 +17,15 @@ from groundkit.core.changes import (
     token_after_recount,
 )
 from groundkit.core.fingerprint import digest_of
-from groundkit.core.model import Chunk
+from groundkit.core.model import (
+    Chunk,
+    DocumentRecord,
+    ExtractionFacts,
+    FromExtractor,
+    Locator,
+    PageRange,
+    SourceClass,
+)
 from groundkit.core.ports import DocumentStore, StoreView
 from groundkit.core.result import Failure, Result
 from groundkit.core.settings import Settings
@@ -33,7 +41,7 @@ from groundkit.core.storage import (
     StorageProblem,
     StoredChunk,
 )
-from groundkit.testing.sample_documents import SOURCES, letters_of, new_document, view_of
+from groundkit.testing.sample_documents import SOURCES, facts_of, letters_of, new_document, view_of
 
 #: The real store and the twin both run these, and every write of the real one waits for its disk.
 shared = settings(
@@ -52,6 +60,19 @@ texts = st.sampled_from(
         "aa " * 9,
         "\ufeffzwei",
     )
+)
+
+
+words = st.text(max_size=4) | st.sampled_from(("\x00", '"', "'", "\\", "[1]", "\U0001f642", "null", "東" * 300))
+digests = st.binary(min_size=32, max_size=32).map(bytes.hex)
+facts = st.none() | st.builds(
+    ExtractionFacts, digests, digests, st.integers(0, 2**40), st.lists(words, max_size=3).map(tuple), st.booleans()
+)
+identities = words.filter(bool)
+ranges = st.builds(lambda first, more, *labels: PageRange(first, first + more, *labels),
+                   st.integers(1, 2**40), st.integers(0, 3), words, words)  # fmt: skip
+locators = st.builds(
+    Locator, st.integers(1, 9), st.integers(1, 9), st.lists(words, max_size=2).map(tuple), st.none() | ranges, words
 )
 
 
@@ -85,12 +106,20 @@ def write_for(world: World, step: Mapping[str, Action]) -> Write:
     """The write that carries out a step; a source that is not there cannot be rebound."""
     documents = [new_document(source, a.text, a.size, a.stamp) for source, a in step.items() if isinstance(a, Put)]
     rebound = [
-        evolve(world[source].record, title=f"t{action.stamp}", fingerprint=digest_of((f"f{action.stamp}",)))
+        rebound_by(world[source].record, action.stamp)
         for source, action in step.items()
         if isinstance(action, Rebind) and source in world
     ]
     removed = [source for source, action in step.items() if isinstance(action, Drop)]
     return Write(tuple(documents), tuple(rebound), tuple(removed))
+
+
+def rebound_by(record: DocumentRecord, stamp: int) -> DocumentRecord:
+    """The record as later rules make it, or a later extractor."""
+    later = evolve(record, title=f"t{stamp}", fingerprint=digest_of((f"f{stamp}",)))
+    if record.source_class is not SourceClass.EXTRACTED:
+        return later
+    return evolve(later, provenance=FromExtractor(f"x/{stamp}"), extraction=facts_of(record.text_digest, stamp))
 
 
 def world_after(world: World, write: Write) -> World:
@@ -131,6 +160,17 @@ def read(view: StoreView, at: int) -> World:
         world[record.source] = NewDocument(record, counted)
     assert len(live) == sum(len(new.chunks) for new in world.values())
     return world
+
+
+def reported(view: StoreView, at: int, source: str) -> tuple[str, str | None, ExtractionFacts | None]:
+    """Class, extractor and facts of a source, of which its record and each of its chunks say the same."""
+    (record,) = view.records(RecordOfSource(source), at).unwrap()
+    stored = view.chunks(ChunksOfDocument(record.document_id), at).unwrap()
+    said = {
+        (each.source_class.value, each.extractor, each.extraction) for each in (record, *(e.record for e in stored))
+    }
+    assert len(stored) == record.chunks and len(said) == 1
+    return said.pop()
 
 
 def looked(store: DocumentStore, of: str = "current") -> World:
@@ -180,7 +220,7 @@ class StoreContract:
         assert [problem_of(answer) for answer in answers] == [StorageProblem.MISSING] * len(answers)
 
     def test_a_new_store_is_at_generation_0_and_remembers_its_settings(self) -> None:
-        told = Settings(100, 7, "none", 9, "../docs/ü")
+        told = Settings(100, 7, "none", 9, "../docs/ü", True, 2, 3, 2**36)
         store = self.created(told=told)
         state = store.view().unwrap().state
         assert (state.settings, state.build, state.current) == (told, 0, state.tip)
@@ -270,7 +310,8 @@ class StoreContract:
         same = Write((third, NewDocument(other.record, (*other.chunks, *other.chunks))))
         unknown = Write((third,), rebound=(new_document("a/ü.txt", "y").record,))
         changed = Write((third,), rebound=(other.record,))
-        for write in (twice, same, unknown, changed):
+        factual = Write((third, evolve(other, record=evolve(other.record, extraction=third.record.extraction))))
+        for write in (twice, same, unknown, changed, factual):
             assert problem_of(store.stage(write)) is StorageProblem.FAILED
             state = store.view().unwrap().state
             assert state.tip == state.current
@@ -290,9 +331,84 @@ class StoreContract:
 
     def test_settings_are_part_of_a_write(self) -> None:
         store = self.created()
-        told = Settings(base="..")
+        told = Settings(base="..", time_limit=7, cpu_limit=86_400, memory_limit=2**30 + 1)
         assert store.stage(Write(settings=told)).unwrap() == ()
         assert store.view().unwrap().state.settings == told
+
+    def test_every_class_comes_back_with_its_own_extractor_over_rebinding_and_recounting(self) -> None:
+        documents = [new_document(source, "one two three four") for source in SOURCES]
+        facts = facts_of("one two three four", 0)
+        first: dict[str, tuple[str, str | None, ExtractionFacts | None]] = dict.fromkeys(SOURCES, ("text", None, None))
+        first |= {"a.pdf": ("extracted", "x/1", facts), SOURCES[-1]: ("snapshot", None, None)}
+        later = first | {"a.pdf": ("extracted", "x/2", facts_of(documents[0].record.text_digest, 2))}
+        store = self.created(documents)
+        self._reported_are(store, first)
+        reader = self.again(store).view().unwrap()
+        store.stage(Write(rebound=tuple(rebound_by(new.record, 2) for new in documents))).unwrap()
+        self._reported_are(store, later)
+        self._reported_are(store, first, before_tip=1)
+        store.declare(2).unwrap()
+        store.recount("letters/1", letters_of).unwrap()
+        self._reported_are(store, later)
+        store.declare(3).unwrap()
+        self._reported_are(self.again(store), later)
+        assert {source: reported(reader, 1, source) for source in SOURCES} == first
+
+    def _reported_are(
+        self,
+        store: DocumentStore,
+        expected: Mapping[str, tuple[str, str | None, ExtractionFacts | None]],
+        before_tip: int = 0,
+    ) -> None:
+        view = store.view().unwrap()
+        at = view.state.tip.mark.generation - before_tip
+        assert {source: reported(view, at, source) for source in SOURCES} == expected
+        view.close()
+
+    def test_an_extracted_document_made_by_hand_needs_no_facts(self) -> None:
+        new = new_document("a.pdf", "one two three")
+        new = evolve(new, record=evolve(new.record, provenance=FromExtractor("x@1"), extraction=None))
+        store = self.created([new])
+        self._is_by_hand(store, new)
+        store.stage(Write(rebound=(rebound_by(new.record, 2),))).unwrap()
+        store.declare(2).unwrap()
+        assert looked(store)["a.pdf"].record.extraction == facts_of(new.record.text_digest, 2)
+        store.stage(Write(rebound=(new.record,))).unwrap()
+        store.declare(3).unwrap()
+        self._is_by_hand(store, new)
+
+    def _is_by_hand(self, store: DocumentStore, new: NewDocument) -> None:
+        assert looked(store) == {"a.pdf": new}
+        view = store.view().unwrap()
+        at = view.state.current.mark.generation
+        assert reported(view, at, "a.pdf") == ("extracted", "x@1", None)
+
+    @shared
+    @given(identities, facts, st.lists(locators, max_size=6), identities, facts)
+    def test_facts_and_places_come_back_to_the_letter(
+        self,
+        identity: str,
+        known: ExtractionFacts | None,
+        places: list[Locator],
+        later_identity: str,
+        later_known: ExtractionFacts | None,
+    ) -> None:
+        new = new_document("a.pdf", "x" * len(places), 1)
+        chunks = tuple(
+            evolve(counted, chunk=evolve(counted.chunk, locator=locator))
+            for counted, locator in zip(new.chunks, places, strict=True)
+        )
+        record = evolve(new.record, provenance=FromExtractor(identity), extraction=known)
+        new = NewDocument(record, chunks)
+        later = evolve(record, provenance=FromExtractor(later_identity), extraction=later_known)
+        store = self.created([new])
+        assert looked(store) == {"a.pdf": new}
+        store.stage(Write(rebound=(later,))).unwrap()
+        assert (looked(store), looked(store, "tip")) == ({"a.pdf": new}, {"a.pdf": NewDocument(later, chunks)})
+        store.declare(2).unwrap()
+        store.recount(ANALYZER, view_of).unwrap()
+        assert looked(store, "tip") == {"a.pdf": NewDocument(later, chunks)}
+        store.close()
 
     def test_a_document_without_chunks_is_a_document(self) -> None:
         store = self.created([new_document("B.md", "")])

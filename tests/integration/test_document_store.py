@@ -101,6 +101,63 @@ def test_the_tables_refuse_a_class_with_the_wrong_extractor(
     connection.close()
 
 
+FACTS = {
+    "source_digest": "zeroblob(32)", "extraction_digest": "zeroblob(32)", "pages": "0", "losses": "NULL", "incomplete": "0"
+}  # fmt: skip
+
+
+def _with_facts(place: Path, source: str, facts: dict[str, str]) -> None:
+    """Past the store; `FACTS` but for those given."""
+    cells = ", ".join(f"{column} = {value}" for column, value in (FACTS | facts).items())
+    connection = apsw.Connection(str(place / NAME))
+    try:
+        connection.execute(f"UPDATE documents SET {cells} WHERE source = ?", (source,))
+    finally:
+        connection.close()
+
+
+def test_the_tables_take_facts_of_extracted_documents_only(tmp_path: Path) -> None:
+    stored(tmp_path, dict.fromkeys(SOURCES, "one")).close()
+    for source in SOURCES:
+        if source == "a.pdf":
+            _with_facts(tmp_path, source, {})
+        else:
+            with pytest.raises(apsw.ConstraintError):
+                _with_facts(tmp_path, source, {})
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        *({column: "NULL"} for column in FACTS if column != "losses"),
+        dict.fromkeys(FACTS, "NULL") | {"losses": "'[\"a\"]'"},
+        *({column: "zeroblob(31)"} for column in ("source_digest", "extraction_digest")),
+        {"pages": "-1"},
+        {"incomplete": "2"},
+    ],
+)
+def test_the_tables_refuse_facts_that_are_not_whole(tmp_path: Path, facts: dict[str, str]) -> None:
+    stored(tmp_path, {"a.pdf": "one"}).close()
+    with pytest.raises(apsw.ConstraintError):
+        _with_facts(tmp_path, "a.pdf", facts)
+
+
+def test_the_tables_take_an_extracted_document_without_facts(tmp_path: Path) -> None:
+    stored(tmp_path, {"a.pdf": "one"}).close()
+    _with_facts(tmp_path, "a.pdf", dict.fromkeys(FACTS, "NULL"))
+    assert looked(SqliteStore(tmp_path, "c"))["a.pdf"].record.extraction is None
+
+
+def test_only_extracted_documents_take_room_for_facts_and_places(tmp_path: Path) -> None:
+    stored(tmp_path, dict.fromkeys(SOURCES, "one two three")).close()
+    columns = " OR ".join(f"{column} IS NOT NULL" for column in FACTS)
+    assert raw(tmp_path, f"SELECT source FROM documents WHERE {columns}") == [("a.pdf",)]
+    placed = raw(
+        tmp_path, "SELECT DISTINCT d.source FROM chunks c JOIN documents d ON d.number = c.document WHERE place > ''"
+    )
+    assert placed == [("a.pdf",)]
+
+
 def test_the_tables_refuse_two_live_documents_of_a_source(tmp_path: Path) -> None:
     stored(tmp_path, {"B.md": "one", "C.md": "two"}).close()
     with pytest.raises(apsw.ConstraintError):
@@ -127,6 +184,44 @@ def test_rows_that_cannot_be_read_are_damage(tmp_path: Path, damage: str) -> Non
     view = SqliteStore(tmp_path, "c").view().unwrap()
     rows = tuple(view.live(1).unwrap())
     assert problem_of(view.chunks(ChunksByRow(rows), 1)) is StorageProblem.DAMAGED
+    view.close()
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "7", "[", "null", "[]", '[""]', "[1]", "[null]", '["a","b"]', "[true,1]", "[1,true]", "[0,1]", "[2,1]", "[1.0,1]",
+        '["1","2"]', '[1,2,"a"]', '[1,2,"a",null]', '[1,2,"a","b",3]', '[1,2,"a","b","c","d"]', '{"a":1}',
+        "[" * 100_000, "[" + "9" * 5000 + "]",
+    ],
+)  # fmt: skip
+def test_a_place_that_cannot_be_read_is_damage(tmp_path: Path, place: str) -> None:
+    stored(tmp_path, {"a.pdf": "one two three"}).close()
+    raw(tmp_path, f"UPDATE chunks SET place = '{place}' WHERE row = 1")
+    view = SqliteStore(tmp_path, "c").view().unwrap()
+    assert problem_of(view.chunks(ChunksByRow((1,)), 1)) is StorageProblem.DAMAGED
+    assert len(view.chunks(ChunksByRow((2,)), 1).unwrap()) == 1
+    view.close()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        *(f"{column} = NULL" for column in FACTS if column != "losses"),
+        "source_digest = x'00'", "extraction_digest = x'00'", "pages = -1", "incomplete = 2",
+        "losses = '7'", "losses = '[1]'", "losses = '[\"a\"'",
+        "source_digest = NULL, extraction_digest = NULL, pages = NULL, incomplete = NULL, losses = '[\"a\"]'",
+        "source_class = 'text', extractor = NULL", "source_class = 'snapshot', extractor = NULL",
+        "source_class = 'text'", "extractor = NULL", "extractor = ''", "source_class = 'Extracted'",
+    ],
+)  # fmt: skip
+def test_facts_that_cannot_be_read_are_damage(tmp_path: Path, damage: str) -> None:
+    stored(tmp_path, {"a.pdf": "one two three"}).close()
+    raw(tmp_path, f"UPDATE documents SET {damage}")
+    view = SqliteStore(tmp_path, "c").view().unwrap()
+    rows = tuple(view.live(1).unwrap())
+    assert problem_of(view.chunks(ChunksByRow(rows), 1)) is StorageProblem.DAMAGED
+    assert problem_of(view.records(AllRecords(), 1)) is StorageProblem.DAMAGED
     view.close()
 
 
