@@ -20,7 +20,7 @@ class Charset:
 
     @property
     def single_byte(self) -> bool:
-        return self.name not in _MULTI_BYTE
+        return self.codec not in _MULTI_BYTE
 
     def decode(self, data: bytes) -> str:
         """Strict. Raises UnicodeDecodeError at the first byte that does not fit."""
@@ -30,7 +30,19 @@ class Charset:
 
 
 _MULTI_BYTE = frozenset(
-    "utf-8 utf-16le utf-16be utf-32le utf-32be gb18030 big5 euc-jp iso-2022-jp shift_jis euc-kr".split()
+    (
+        "utf-8",
+        "utf-16-le",
+        "utf-16-be",
+        "utf-32-le",
+        "utf-32-be",
+        "gb18030",
+        "big5hkscs",
+        "euc_jp",
+        "iso2022_jp",
+        "cp932",
+        "cp949",
+    )
 )
 #: What stands for "no character here" in a mapping string of `codecs.charmap_decode`.
 _NONE = "\ufffe"
@@ -80,18 +92,24 @@ _TABLE = (
     ),
     (
         Charset("iso-8859-6", "iso8859_6"),
-        "arabic asmo-708 csiso88596e csiso88596i csisolatinarabic ecma-114 iso-8859-6 iso-8859-6-e iso-8859-6-i "
-        "iso-ir-127 iso8859-6 iso88596 iso_8859-6 iso_8859-6:1987",
+        (
+            "arabic asmo-708 csiso88596e csiso88596i csisolatinarabic ecma-114 iso-8859-6 iso-8859-6-e iso-8859-6-i "
+            "iso-ir-127 iso8859-6 iso88596 iso_8859-6 iso_8859-6:1987"
+        ),
     ),
     (
         Charset("iso-8859-7", "iso8859_7"),
-        "csisolatingreek ecma-118 elot_928 greek greek8 iso-8859-7 iso-ir-126 iso8859-7 iso88597 iso_8859-7 "
-        "iso_8859-7:1987 sun_eu_greek",
+        (
+            "csisolatingreek ecma-118 elot_928 greek greek8 iso-8859-7 iso-ir-126 iso8859-7 iso88597 iso_8859-7 "
+            "iso_8859-7:1987 sun_eu_greek"
+        ),
     ),
     (
         Charset("iso-8859-8", "iso8859_8"),
-        "csiso88598e csisolatinhebrew hebrew iso-8859-8 iso-8859-8-e iso-ir-138 iso8859-8 iso88598 iso_8859-8 "
-        "iso_8859-8:1988 visual",
+        (
+            "csiso88598e csisolatinhebrew hebrew iso-8859-8 iso-8859-8-e iso-ir-138 iso8859-8 iso88598 iso_8859-8 "
+            "iso_8859-8:1988 visual"
+        ),
     ),
     (Charset("iso-8859-8-i", "iso8859_8"), "csiso88598i iso-8859-8-i logical"),
     (
@@ -114,14 +132,18 @@ _TABLE = (
     (Charset("windows-1251", "cp1251"), "cp1251 windows-1251 x-cp1251"),
     (
         Charset("windows-1252", "cp1252"),
-        "ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 iso88591 iso_8859-1 "
-        "iso_8859-1:1987 l1 latin1 us-ascii windows-1252 x-cp1252",
+        (
+            "ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 iso88591 iso_8859-1 "
+            "iso_8859-1:1987 l1 latin1 us-ascii windows-1252 x-cp1252"
+        ),
     ),
     (Charset("windows-1253", "cp1253"), "cp1253 windows-1253 x-cp1253"),
     (
         Charset("windows-1254", "cp1254"),
-        "cp1254 csisolatin5 iso-8859-9 iso-ir-148 iso8859-9 iso88599 iso_8859-9 iso_8859-9:1989 l5 latin5 "
-        "windows-1254 x-cp1254",
+        (
+            "cp1254 csisolatin5 iso-8859-9 iso-ir-148 iso8859-9 iso88599 iso_8859-9 iso_8859-9:1989 l5 latin5 "
+            "windows-1254 x-cp1254"
+        ),
     ),
     (Charset("windows-1255", "cp1255", ((0xCA, "\u05ba"),)), "cp1255 windows-1255 x-cp1255"),
     (Charset("windows-1256", "cp1256"), "cp1256 windows-1256 x-cp1256"),
@@ -148,8 +170,18 @@ _TABLE = (
 #: Never honoured: the standard's "replacement" labels, x-user-defined (bytes that are no text), and utf-7, which the
 #: standard does not know either and which hides markup in ASCII.
 REFUSED = frozenset(
-    "csiso2022kr hz-gb-2312 iso-2022-cn iso-2022-cn-ext iso-2022-kr replacement x-user-defined "
-    "utf-7 utf7 unicode-1-1-utf-7 csunicode11utf7 x-unicode-2-0-utf-7".split()
+    (
+        "csiso2022kr",
+        "hz-gb-2312",
+        "iso-2022-cn",
+        "iso-2022-cn-ext",
+        "iso-2022-kr",
+        "replacement",
+        "x-user-defined",
+        "utf-7",
+        "utf7",
+        "unicode-1-1-utf-7",
+    )
 )
 
 BY_LABEL = {label: charset for charset, labels in _TABLE for label in labels.split()}

@@ -6,6 +6,7 @@ on to the end of the head. Up to byte 1,024 everything is as the standard says, 
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 #: As far as the standard looks.
 STANDARD = 1024
@@ -22,10 +23,11 @@ _ATTRIBUTE = re.compile(
        (?:[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:"([^"]*+)(?:"|\Z)|'([^']*+)(?:'|\Z)|([^"'\t\n\f\r >][^\t\n\f\r >]*+)?))?)?""",
     re.VERBOSE,
 )
+# Where the quote is not closed, no group matches.
 _IN_CONTENT = re.compile(
-    rb"""charset[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:"([^"]*+)"|'([^']*+)'|([^"'\t\n\f\r ;][^\t\n\f\r ;]*+))""", re.IGNORECASE
+    rb"""charset[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:"([^"]*+)"|'([^']*+)'|([^"'\t\n\f\r ;][^\t\n\f\r ;]*+))?""",
+    re.IGNORECASE,
 )
-_CHARSET_EQUALS = re.compile(rb"charset[\t\n\f\r ]*+=", re.IGNORECASE)
 _XML_ENCODING = re.compile(rb"""encoding[\x00-\x20]*+=[\x00-\x20]*+(?:"([^"\x00-\x20]*+)"|'([^'\x00-\x20]*+)')""")
 
 _RAW_TEXT = {b"script": re.compile(rb"</script", re.IGNORECASE), b"style": re.compile(rb"</style", re.IGNORECASE)}
@@ -35,7 +37,7 @@ _HEAD_ENDS = frozenset((b"/head", b"body"))
 def declared_labels(data: bytes) -> Iterator[str]:
     """The labels a page declares, in the order in which they count. Linear in the size of the head, at most LIMIT."""
     window = data[:LIMIT]
-    for label in (*_meta_labels(window), *_xml_labels(window)):
+    for label in chain(_meta_labels(window), _xml_labels(window)):
         yield label.decode("latin-1")
 
 
@@ -85,9 +87,7 @@ def _meta_label(attributes: dict[bytes, bytes]) -> bytes | None:
 
 
 def _label_in_content(content: bytes) -> bytes | None:
-    """The label after the first `charset=`; none where its quote is not closed."""
-    first = _CHARSET_EQUALS.search(content)
-    match = first and _IN_CONTENT.match(content, first.start())
+    match = _IN_CONTENT.search(content)
     return match and (match[1] or match[2] or match[3])
 
 

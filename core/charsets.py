@@ -44,8 +44,8 @@ class Misfit:
 class CharsetRefused:
     """Bytes that no charset may be assumed for.
 
-    `declared` is the label as it was given (printable, at most 40 characters), None if there was none; it is honoured
-    if `misfits` has another charset than UTF-8.
+    `declared` is the label as it was given (printable, at most 40 characters), None if there was none. `misfits` says
+    where the declared charset, if it is one that is honoured, and UTF-8 fail.
     """
 
     declared: str | None
@@ -54,16 +54,14 @@ class CharsetRefused:
 
     @property
     def detail(self) -> str:
-        return f"{self._said()}, but {' and '.join(map(str, self.misfits))}; save the page as UTF-8"
-
-    def _said(self) -> str:
+        misfits = " and ".join(map(str, self.misfits))
         if self.declared is None:
-            return "no charset is declared"
+            return f"no charset is declared, and {misfits}; declare the charset, or save the page as UTF-8"
         if self.declared_by is DecidedBy.BOM:
-            return f"the byte order mark says {self.declared}"
+            return f"the byte order mark says {self.declared}, but {misfits}; save the page as UTF-8"
         where = "by the server" if self.declared_by is DecidedBy.TRANSPORT else "in the page"
-        known = "" if charset_of(self.declared) else ", which is not honoured"
-        return f"the charset declared {where} is {self.declared!r}{known}"
+        fate = "is wrong:" if charset_of(self.declared) else "is not honoured, and"
+        return f"the charset {self.declared!r} declared {where} {fate} {misfits}; save the page as UTF-8"
 
 
 # UTF-32 before UTF-16, whose mark begins UTF-32's.
