@@ -160,4 +160,4 @@ def _read(charset: Charset, data: bytes) -> str | Misfit:
 
 
 def _shown(label: str) -> str:
-    return "".join(char if " " <= char <= "~" else "?" for char in label[:_LABEL_SHOWN])
+    return "".join(char if " " <= char <= "~" else "?" for char in label.strip()[:_LABEL_SHOWN])

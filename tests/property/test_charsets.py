@@ -225,6 +225,7 @@ def test_no_refused_label_names_a_charset() -> None:
             "no charset is declared, and byte 0xe9 at offset 0 does not fit utf-8; declare the charset, or ",
         ),
         (b"\xff\xfe<", None, "the byte order mark says utf-16le, but byte 0x3c at offset 2 does not fit utf-16le; "),
+        (b"\xe9", "\n utf-8" + " " * 50, "the charset 'utf-8' declared by the server is wrong: byte 0xe9 at offset 0 "),
         (b"ab\xe9", "UTF-7", "the charset 'UTF-7' declared by the server is not honoured, and byte 0xe9 at offset 2 "),
         (
             b"<meta charset=big5>\xff.\xe9",
