@@ -48,11 +48,17 @@ LIMITS: dict[str, Any] = {
     "disable_legacy_handling": True,
 }
 
-#: What says in characters nothing, but takes their place: they have no meaning to anybody but the font.
-_PRIVATE = re.compile("[\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd]")
+#: Characters that mean nothing to anybody but the font, or not even to it.
 _UNKNOWN = re.compile("\ufffd")
-#: Text of nothing else is no text.
-_NOTHING = re.compile(r"[\s\ufffd]*")
+_CONTROL = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_PRIVATE = re.compile("[\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd]")
+#: Text of nothing else than the first two is no text.
+_NOTHING = re.compile(r"[\s\ufffd\x01-\x1f\x7f-\x9f]*")
+_SCARCE = (
+    (_UNKNOWN, "no Unicode meaning in the file's fonts: U+FFFD stands for each"),
+    (_CONTROL, "only a control code in the file's fonts: what is seen there is not known"),
+    (_PRIVATE, "a private meaning in the file's fonts: they cannot be searched for"),
+)
 
 _PASSWORD = "it needs a password: save it without one (for instance: qpdf --decrypt --password=… in.pdf out.pdf)"
 _PACKAGE = "pip install 'groundkit[pdf]'"
@@ -81,14 +87,14 @@ def read(data: bytes) -> Result[Extraction, ExtractionFailed]:
 
 @contextmanager
 def _configured() -> Iterator[None]:
-    from pypdf import Configuration, apply_configuration  # noqa: PLC0415 - slow to import, and an extra
+    from pypdf import Configuration, apply_configuration
 
     with apply_configuration(Configuration(**LIMITS)):
         yield
 
 
 def _read(data: bytes, heard: Heard) -> Result[Extraction, ExtractionFailed]:
-    from pypdf import PasswordType, PdfReader  # noqa: PLC0415 - slow to import, and an extra
+    from pypdf import PasswordType, PdfReader
 
     if not data:
         return _failed(ExtractionProblem.DAMAGED, "the file is empty")
@@ -150,16 +156,11 @@ def _extraction(pages: _Pages, heard: Heard) -> Extraction:
 
 
 def _unreadable(text: str, starts: tuple[int, ...]) -> Iterator[str]:
-    if text.isascii():
-        return
-    for what, said_of_them in (
-        (_UNKNOWN, "no Unicode meaning in the file's fonts: U+FFFD stands for each"),
-        (_PRIVATE, "a private meaning in the file's fonts: they cannot be searched for"),
-    ):
-        found = [each.start() for each in what.finditer(text)]
+    for kind, why in _SCARCE:
+        found = [each.start() for each in kind.finditer(text)]
         if found:
             many = "1 character has" if len(found) == 1 else f"{len(found):,} characters have"
-            yield f"{many} {said_of_them} (first on page {bisect_right(starts, found[0])})"
+            yield f"{many} {why} (first on page {bisect_right(starts, found[0])})"
 
 
 def _count_missing(reader: "PdfReader", found: int, heard: Heard) -> None:
@@ -201,8 +202,8 @@ def _nothing(texts: tuple[str, ...], heard: Heard) -> ExtractionFailed:
     if not texts:
         return ExtractionFailed(ExtractionProblem.NO_TEXT, "it has no pages")
     where = "its only page" if len(texts) == 1 else f"any of its {len(texts):,} pages"
-    unknown = any(map(_UNKNOWN.search, texts))
-    why = "none of its characters has a Unicode meaning in its fonts" if unknown else "it may be a scan"
+    unknown = any(each.strip() for each in texts)
+    why = "none of its characters has a meaning in its fonts" if unknown else "it may be a scan"
     return ExtractionFailed(
         ExtractionProblem.NO_TEXT, f"no text on {where}: {why}; run OCR first (for instance: ocrmypdf in.pdf out.pdf)"
     )

@@ -3,6 +3,7 @@
 pypdf reads it too, but its labels have no limit in length, and a tree made for it takes minutes.
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
@@ -87,7 +88,7 @@ def _letters(number: int) -> str:
     return chr(ord("a") + letter) * (again + 1)
 
 
-_STYLES = {
+_STYLES: dict[str, Callable[[int], str]] = {
     "/D": str,
     "/r": _roman,
     "/R": lambda number: _roman(number).upper(),
