@@ -45,7 +45,7 @@ def _in_text(found: re.Match[str]) -> str:
 
 def _in_value(found: re.Match[str]) -> str:
     name = found[3]
-    if name is None or name.endswith(";") and name in html5:
+    if name is None or (name.endswith(";") and name in html5):
         return _in_text(found)
     # For historical reasons `?a=b&copy=c` is no reference: what follows a bare name must be neither `=` nor alphanumeric.
     bare = name in _BARE and not found.string.startswith("=", found.end())

@@ -107,7 +107,7 @@ def tokens(text: str, content: Content = Content.DATA, name: str = "", xml: bool
     while at < len(text):
         opening = text.find("<", at)
         if opening != at:
-            yield Text(unescaped(text[at:] if opening < 0 else text[at:opening]))
+            yield Text(unescaped(text[at:opening] if opening > 0 else text[at:]))
         if opening < 0:
             return
         token, at = _markup(text, opening, foreign.content or xml)
@@ -165,7 +165,10 @@ def _attributes(text: str, at: int) -> tuple[dict[str, str], int]:
     attributes: dict[str, str] = {}
     while found := _ATTRIBUTE.match(text, at):
         raw, double, single, bare = found.groups()
-        attributes.setdefault(_lower(raw), unescaped_value(_replaced(double or single or bare or "")))
+        value = double or single or bare or ""
+        if "&" in value or "\0" in value:
+            value = unescaped_value(_replaced(value))
+        attributes.setdefault(_lower(raw), value)
         at = found.end()
     return attributes, at
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from shared import shared
 
 from groundkit.adapters.html.tokens import (
+    CONTENTS,
     Comment,
     Content,
     Doctype,
@@ -104,3 +106,109 @@ def test_every_case_of_html5lib_gives_its_tokens(name: str) -> None:
                 wrong.append((case["description"], state, case["input"], case["output"], made))
     assert count > 0
     assert wrong == []
+
+
+# Pieces that begin, end or break off every construct there is.
+PIECES = st.sampled_from(
+    """< > / = ! - -- --! ? & &amp &amp; &#0; &#x110000; &notit; ' " a b p A svg math title script style textarea xmp
+    plaintext </ <! <!-- --> <!doctype <![CDATA[ ]]> <? <p> </p> <a <script> </script </script> <style> </style> <title>
+    </title> <svg> </svg> <mi> <foreignObject> href=x id='y' hidden <br/> \0 \u00e9 \U0001f600""".split()  # noqa: SIM905
+)
+MARKUP = st.lists(PIECES | st.sampled_from(" \n\t\f") | st.text(max_size=3), max_size=40).map("".join)
+NAMES = st.from_regex(r"[a-z][a-z0-9]{0,5}", fullmatch=True).filter(lambda name: name not in CONTENTS)
+PLAIN = st.text(st.characters(exclude_characters="<>&\"'\r\0", exclude_categories=("Cs",)), min_size=1, max_size=20)
+
+
+def well_formed(draw: st.DrawFn) -> Token:
+    kind = draw(st.integers(0, 3))
+    if kind == 0:
+        return Start(draw(NAMES), draw(st.dictionaries(NAMES, PLAIN, max_size=3)), False, 0)
+    if kind == 1:
+        return End(draw(NAMES), 0)
+    return Text(draw(PLAIN)) if kind == 2 else Comment(draw(PLAIN.filter(lambda data: "-" not in data)))
+
+
+def written(token: Token) -> str:
+    match token:
+        case Start(name, attributes):
+            values = [f' {each}="{value}"' for each, value in attributes.items()]
+            return f"<{name}{''.join(values)}>"
+        case End(name):
+            return f"</{name}>"
+        case Comment(data):
+            return f"<!--{data}-->"
+        case Text(data):
+            return data
+    raise AssertionError(token)
+
+
+@given(st.lists(st.composite(well_formed)(), max_size=20))
+def test_tokens_that_are_written_are_read_back(made: list[Token]) -> None:
+    assert as_output(tokens("".join(map(written, made)))) == as_output(iter(made))
+
+
+@given(MARKUP, st.booleans())
+def test_any_text_has_tokens_and_places_ascend_in_it(text: str, xml: bool) -> None:
+    source = normalised(text)
+    made = list(tokens(source, xml=xml))
+    places = [each.at for each in made if isinstance(each, Start | End)]
+    assert places == sorted(set(places))
+    assert all(source[at] == "<" for at in places)
+    assert sum(isinstance(each, Unclosed) for each in made) <= 1
+
+
+@given(MARKUP)
+def test_no_more_text_comes_out_than_goes_in(text: str) -> None:
+    # A reference never stands for more characters than it is written with.
+    made = list(tokens(normalised(text)))
+    assert sum(len(each.data) for each in made if isinstance(each, Text | Comment)) <= len(text)
+
+
+@given(st.text(st.characters(exclude_characters="<&\r"), min_size=1))
+def test_text_without_markup_is_one_token(text: str) -> None:
+    assert list(tokens(text)) == [Text(text)]
+
+
+@given(MARKUP, st.sampled_from(["style", "xmp", "iframe", "noembed", "noframes", "script"]))
+def test_raw_text_is_what_stands_before_its_end_tag(text: str, name: str) -> None:
+    inner = normalised(text).replace("\0", "").replace("<", "(")
+    made = list(tokens(f"<{name}>{inner}</{name} x>after"))
+    assert [each.data for each in made if isinstance(each, Text)] == [*[inner] * bool(inner), "after"]
+
+
+def calls_for(source: str) -> int:
+    """How many calls of functions, Python's own included, it takes to read a text: the same in every run."""
+    count = 0
+
+    def counted(frame: Any, event: str, argument: Any) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(counted)
+    try:
+        for _ in tokens(source):
+            pass
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+UNCLOSED = [
+    '<a x="1" ',
+    "<a href=",
+    "<![CDATA[ ",
+    "<!-- ",
+    "<!D ",
+    "<?pi ",
+    "</b ",
+    "<script>",
+    "<title>",
+    "<p a='",
+    "</",
+]
+REPEATED = ["<", "&", "&a", "a=", "<svg>", "<svg><foreignObject><p>", "</x>", "<br>", "<b></i>", "<svg></math>"]
+
+
+@pytest.mark.parametrize("piece", [*UNCLOSED, *REPEATED, "<style></style>"])
+def test_steps_grow_with_the_text_and_no_faster(piece: str) -> None:
+    assert calls_for("<p>" + piece * 800) <= 4 * calls_for("<p>" + piece * 200) + 100
