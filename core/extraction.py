@@ -9,6 +9,7 @@ from attrs import evolve, field, frozen
 from groundkit.core.fingerprint import digest_of
 from groundkit.core.outline import HEADING_LIMIT, Heading
 from groundkit.core.result import Failure, Result, Success
+from groundkit.core.settings import ExtractionLimits as ExtractionLimits  # noqa: PLC0414
 
 #: Longer titles are cut, in code points; so are page labels and the names of anchors.
 TITLE_LIMIT = 500
@@ -25,15 +26,6 @@ class Hint:
 
     media_type: str
     charset: str | None = None
-
-
-@frozen
-class ExtractionLimits:
-    """What one extraction may take: seconds by the clock, seconds of a processor, bytes of memory."""
-
-    seconds: float
-    cpu_seconds: int
-    memory: int
 
 
 @frozen
@@ -92,6 +84,11 @@ class ExtractionFailed:
     problem: ExtractionProblem
     detail: str
 
+    @property
+    def passing(self) -> bool:
+        """Whether the same bytes may well be extracted at another time."""
+        return self.problem in (ExtractionProblem.TIME, ExtractionProblem.DIED, ExtractionProblem.IDENTITY_CHANGED)
+
 
 @frozen
 class ExtractorMissing:
@@ -100,6 +97,10 @@ class ExtractorMissing:
     media_type: str
     detail: str
     command: str = ""
+
+    @property
+    def said(self) -> str:
+        return f"{self.detail}; {self.command}" if self.command else self.detail
 
 
 @frozen
@@ -115,6 +116,26 @@ class NotExtracted:
 
     source: str
     why: ExtractionFailed | ExtractorMissing | IncompleteRefused
+
+    @property
+    def reason(self) -> str:
+        match self.why:
+            case ExtractionFailed(problem):
+                return problem.value
+            case ExtractorMissing():
+                return "extractor_missing"
+            case IncompleteRefused():
+                return "incomplete"
+
+    @property
+    def detail(self) -> str:
+        match self.why:
+            case ExtractionFailed(_, detail):
+                return detail
+            case ExtractorMissing() as missing:
+                return missing.said
+            case IncompleteRefused(losses):
+                return f"its text is incomplete: {'; '.join(losses)}"
 
 
 _REPLACED = {0: "\ufffd"} | dict.fromkeys(range(0xD800, 0xE000), "\ufffd")

@@ -8,6 +8,7 @@ from typing import TypeAlias
 from attrs import frozen
 
 from groundkit.core.model import DocumentRecord, SourceClass
+from groundkit.core.sources import ReadFailure, ReadProblem
 
 
 class Loader(StrEnum):
@@ -130,3 +131,9 @@ def contradiction(media_type: str, data: bytes) -> str | None:
     if media_type in _PDF:
         return None if b"%PDF-" in data[:_PDF_HEADER_WITHIN] else said
     return said if media_type in _HTML or said == "a PDF" else None
+
+
+def mislabelled(source: str, media_type: str, data: bytes) -> ReadFailure | None:
+    """A file whose first bytes say that it is something else than its name says."""
+    said = contradiction(media_type, data)
+    return ReadFailure(source, ReadProblem.MISLABELLED, f"is {said}, by its first bytes") if said else None

@@ -9,6 +9,9 @@ from groundkit.core.extraction import Extraction
 from groundkit.core.model import Chunk, PageRange, Span
 from groundkit.core.outline import Outline, sections_of
 
+#: Recipe number: it grows with every change that gives a chunk another section, page or anchor.
+PLACES = "places/1"
+
 
 def outline_of_extraction(extraction: Extraction) -> Outline:
     """Sections by the extracted headings; blocks are parted by blank lines, as in plain text."""

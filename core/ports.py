@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from attrs import field, frozen
 
-from groundkit.core.kinds import BY_SUFFIX
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from contextlib import AbstractContextManager
@@ -193,8 +191,8 @@ class SourceReader(Protocol):
     def read(self, source: str, limit: int) -> Result[ReadSource, ReadFailure]:
         """The bytes of a regular file, all from one open, with their digest. Never blocks on a FIFO or device."""
 
-    def explain(self, source: str, dispatch: Dispatch = BY_SUFFIX) -> Explanation:
-        """Which rule decides about this path."""
+    def explain(self, source: str, dispatch: Dispatch | None = None) -> Explanation:
+        """Which rule decides about this path. Files are taken by their suffix, or as `dispatch` says."""
 
     def close(self) -> None: ...
 
@@ -216,6 +214,14 @@ class Extractor(Protocol):
     def extract(self, data: bytes, hint: Hint) -> Result[Extraction, ExtractionFailed]: ...
 
 
+@frozen
+class ActiveExtractor:
+    """An extractor that is at work here, with the identity it had when it was found."""
+
+    identity: str
+    extractor: Extractor
+
+
 class ExtractorRegistry(Protocol):
     """Which extractors there are. Looks for them when it is first asked, and remembers what it found."""
 
@@ -223,14 +229,11 @@ class ExtractorRegistry(Protocol):
     def kinds(self) -> Kinds:
         """What each suffix stands for, those of extractors that were added included."""
 
-    def reader_of(self, media_type: str) -> Result[Extractor, ExtractorMissing]:
-        """The extractor for a media type; the last one added wins."""
+    def reader_of(self, media_type: str) -> Result[ActiveExtractor, ExtractorMissing]:
+        """The extractor for a media type: one that was added before a built-in one."""
 
-    def active(self, identity: str) -> Extractor | None:
+    def active(self, identity: str) -> ActiveExtractor | None:
         """The extractor with exactly this identity, if it is at work here. One that is missing never hides another."""
-
-    def identity_for(self, media_type: str) -> str | None:
-        """The identity of the extractor for a media type; None if there is none."""
 
 
 @frozen

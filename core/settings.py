@@ -2,7 +2,6 @@
 
 from attrs import asdict, evolve, frozen
 
-from groundkit.core.extraction import ExtractionLimits
 from groundkit.core.result import Failure, Result, Success
 
 #: A cluster longer than this many chunk sizes is cut in its middle.
@@ -43,6 +42,15 @@ class Settings:
     def hard_limit(self) -> int:
         """No chunk is longer than this, whatever the text."""
         return self.chunk_size * HARD_LIMIT_FACTOR
+
+
+@frozen
+class ExtractionLimits:
+    """What one extraction may take: seconds by the clock, seconds of a processor, bytes of memory."""
+
+    seconds: float
+    cpu_seconds: int
+    memory: int
 
 
 @frozen

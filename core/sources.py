@@ -4,7 +4,6 @@ from enum import Enum, StrEnum
 
 from attrs import field, frozen
 
-from groundkit.core.kinds import contradiction
 from groundkit.core.paths import is_within_base
 
 
@@ -37,12 +36,6 @@ class ReadSource:
     source: str
     data: bytes = field(repr=False)
     digest: str
-
-
-def mislabelled(source: str, media_type: str, data: bytes) -> ReadFailure | None:
-    """A file whose first bytes say that it is something else than its name says."""
-    said = contradiction(media_type, data)
-    return ReadFailure(source, ReadProblem.MISLABELLED, f"is {said}, by its first bytes") if said else None
 
 
 def is_utf8(name: str) -> bool:

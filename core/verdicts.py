@@ -1,13 +1,17 @@
 """Evidence to verdict: one total function, and one table that says which verdict a reason has."""
 
-from typing import TypeAlias
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
 
 from attrs import field, frozen
 
-from groundkit.core.extraction import ExtractionFailed
 from groundkit.core.fingerprint import text_digest
 from groundkit.core.model import CONTEXT, Citation, Reason, Span, Verdict, Verification
 from groundkit.core.sources import ReadFailure, ReadProblem
+
+if TYPE_CHECKING:
+    from groundkit.core.extraction import ExtractionFailed, ExtractorMissing
 
 VERDICT_OF: dict[Reason, Verdict] = {
     Reason.SAME: Verdict.VERIFIED,
@@ -68,10 +72,11 @@ class NoBase:
 
 @frozen
 class ExtractorInactive:
-    """The text was made by this extractor, and it is not at work here; `active` is what is, or None."""
+    """The text was made by this extractor, and it is not at work here; `active` is what is, or None; `missing` says why."""
 
     recorded: str
     active: str | None
+    missing: ExtractorMissing | None = None
 
 
 @frozen
@@ -116,10 +121,9 @@ def judge(citation: Citation, evidence: Evidence, cited: str | None = None) -> V
             return _verification(_REASON_OF_PROBLEM[failure.problem], f"{failure.source}: {failure.detail}")
         case NoBase():
             return _verification(Reason.NO_BASE, f"no base directory is given to look for {citation.source}")
-        case ExtractorInactive(recorded, active):
-            return _verification(
-                Reason.EXTRACTOR_MISMATCH, f"recorded extractor {recorded}, active here: {active or 'none'}"
-            )
+        case ExtractorInactive(recorded, active, missing):
+            detail = f"recorded extractor {recorded}, active here: {active or 'none'}"
+            return _verification(Reason.EXTRACTOR_MISMATCH, f"{detail} ({missing.said})" if missing else detail)
         case NotReExtracted(source, failed):
             return _verification(Reason.EXTRACTION_FAILED, f"{source}: {failed.detail}")
         case NoSnapshots():

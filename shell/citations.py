@@ -95,6 +95,7 @@ def _citation(stored: StoredChunk, text: str, start: int) -> Citation:
         before=text[max(0, here - CONTEXT) : here],
         after=text[there : there + CONTEXT],
         locator=chunk.locator,
+        incomplete=record.incomplete,
     )
 
 

@@ -19,6 +19,7 @@ from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import Settings, SettingsChange
 from groundkit.core.storage import AllRecords, RecordOfSource, StorageFailure
 from groundkit.errors import GroundkitError, RetrievalError, error_of
+from groundkit.extracting import Extracting, process_memo
 from groundkit.reading import Reader, settings_if_any, stored_settings
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from groundkit.render import AnyFailure
     from groundkit.requests import NoBaseGiven
     from groundkit.status import IndexStatus
-    from groundkit.verify import Checked, Lookup, OpenSources
+    from groundkit.verify import Checked, Extractors, Lookup, OpenSources
 
 #: Bytes of sources that a search reads at most to verify its hits; the rest of them are `unresolvable`, `budget`.
 VERIFY_BUDGET = 256 * 1024 * 1024
@@ -56,6 +57,7 @@ class Collection:
         self._name = name
         self._base = base
         self._readers: dict[str, Reader] = {}
+        self._extracting = Extracting(ports.extractions, process_memo())
         self._settled: StoreState | None = None
 
     def __enter__(self) -> Self:
@@ -88,7 +90,8 @@ class Collection:
         return config.absolute_base(stored.base, self._index_directory)
 
     def close(self) -> None:
-        """Close every file. Closing twice does nothing."""
+        """Close every file and end every worker. Closing twice does nothing."""
+        self._extracting.close()
         self._ports.documents.close()
         for language in self._readers:
             self._ports.lexical(language).close()
@@ -107,21 +110,31 @@ class Collection:
         chunk_overlap: int | None = None,
         language: str | None = None,
         max_bytes: int | None = None,
+        time_limit: int | None = None,
+        cpu_limit: int | None = None,
+        memory_limit: int | None = None,
+        jobs: int | None = None,
+        check: bool = False,
         wait: float = 10.0,
         on_progress: Callable[[SourceEvent], object] | None = None,
     ) -> IngestReport:
         """Bring the collection up to date with these files and folders (relative ones: below the base directory).
 
         Documents whose files are gone from a given folder are removed. `max_bytes` is the largest file, `wait` the
-        seconds to wait for another writer. One bad source never stops the others: see `failed` of the report, or let
-        `strict` raise `IngestionError` for the first one when everything else is done.
+        seconds to wait for another writer. PDF and HTML files are extracted `jobs` at a time (else: as many as there are
+        processors), each within `time_limit` and `cpu_limit` seconds and `memory_limit` bytes.
+        One bad source never stops the others: see `failed` of the report, or let `strict` raise an error for the first
+        one when everything else is done; `strict` also refuses documents of which text is missing. With `check` nothing
+        is written: the report says what would be.
         """
         from groundkit.ingest import IngestRequest, ingest
 
         sources = self.sources_of([paths] if isinstance(paths, str | os.PathLike) else list(paths))
         base = None if self._base is None else config.relative_base(self._base, self._index_directory)
-        change = SettingsChange(chunk_size, chunk_overlap, language, max_bytes, base)
-        request = IngestRequest(sources, as_text, prune_all, change, wait)
+        limits = (time_limit, cpu_limit, memory_limit)
+        change = SettingsChange(chunk_size, chunk_overlap, language, max_bytes, base, *limits)
+        at_a_time = config.processors() if jobs is None else max(1, jobs)
+        request = IngestRequest(sources, as_text, prune_all, change, wait, at_a_time, strict, check)
         done = ingest(self._ports, request, self._settled, on_progress)
         if isinstance(done, Failure):
             self._raise(done.failure())
@@ -233,21 +246,24 @@ class Collection:
         from groundkit.status import status_of
 
         with self._standing() as (view, generation):
-            return self._or_raise(status_of(view, generation, self._name))
+            return self._or_raise(status_of(view, generation, self._name, self._ports.extractors))
 
     def walk(self, paths: Sequence[PathLike] = ("",), *, as_text: bool = False) -> list[Found]:
         """What an ingest of these paths would find, and what it would pass over and why."""
+        from groundkit.core.kinds import Dispatch
         from groundkit.core.walking import WalkRequest
 
         sources = self.sources_of(list(paths))
         with closing(self._or_raise(self._open_sources())) as reader:
-            return list(reader.walk(WalkRequest(sources, as_text)))
+            return list(reader.walk(WalkRequest(sources, Dispatch(as_text, self._ports.extractors.kinds))))
 
     def explain(self, path: PathLike) -> Explanation:
         """Which rule decides whether this path is ingested."""
+        from groundkit.core.kinds import Dispatch
+
         (source,) = self.sources_of([path])
         with closing(self._or_raise(self._open_sources())) as reader:
-            return reader.explain(source)
+            return reader.explain(source, Dispatch(kinds=self._ports.extractors.kinds))
 
     def doctor(self, *, repair_index: bool = False, wait: float = 10.0) -> Diagnosis:
         """Look at everything the collection says of itself; with `repair_index`, make the lexical index anew first.
@@ -309,14 +325,19 @@ class Collection:
                 return self._without_base(str(error))
             stored = Settings()
         base = stored.base if self._base is None else config.relative_base(self._base, self._index_directory)
-        return Lookup(None if base is None else self._opener(base), stored.max_bytes, self._cited_text)
+        return Lookup(None if base is None else self._opener(base), self._extractors(), stored, self._cited_text)
 
     def _without_base(self, why: str) -> Lookup:
         from groundkit.core.sources import ReadFailure, ReadProblem
         from groundkit.verify import Lookup
 
         refused = Failure(ReadFailure("", ReadProblem.UNREADABLE, why))
-        return Lookup(lambda: refused, Settings().max_bytes, self._cited_text)
+        return Lookup(lambda: refused, self._extractors(), Settings(), self._cited_text)
+
+    def _extractors(self) -> Extractors:
+        from groundkit.verify import Extractors
+
+        return Extractors(self._ports.extractors, self._extracting)
 
     def _opener(self, base: str) -> OpenSources:
         return lambda: self._ports.sources(base)

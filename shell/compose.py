@@ -20,12 +20,14 @@ from groundkit.config import absolute_base
 from groundkit.core.ports import Ports
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.sources import ReadFailure, ReadProblem, shown
+from groundkit.extractors import Registry
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from contextlib import AbstractContextManager
 
     from groundkit.core.older import OldChunk, OldStore
-    from groundkit.core.ports import LexicalIndex, LockBusy, SourceReader
+    from groundkit.core.ports import Extractions, Extractor, LexicalIndex, LockBusy, SourceReader
     from groundkit.core.storage import StorageFailure
 
 
@@ -43,7 +45,7 @@ class _LockInPrivateDirectory:
         return self._lock.hold(seconds)
 
 
-def ports_for(index_directory: Path, collection: str) -> Ports:
+def ports_for(index_directory: Path, collection: str, extractors: Sequence[Extractor] = ()) -> Ports:
     """The real adapters of one collection. Nothing is opened or created yet."""
 
     @lru_cache(maxsize=2)
@@ -59,7 +61,16 @@ def ports_for(index_directory: Path, collection: str) -> Ports:
         sources=sources,
         clock=SystemClock(),
         lock=_LockInPrivateDirectory(index_directory, FileLock(index_directory / f"{collection}.lock")),
+        extractors=Registry(tuple(extractors)),
+        extractions=extractions,
     )
+
+
+def extractions(jobs: int) -> Extractions:
+    """So many workers, each begun when it is needed."""
+    from groundkit.adapters.extraction import WorkerPool
+
+    return WorkerPool(jobs)
 
 
 def sources_below(base: Path, index_directory: Path | None) -> Result[SourceReader, ReadFailure]:

@@ -71,3 +71,8 @@ def relative_base(base: Path, index_directory: Path) -> str:
 def absolute_base(remembered: str, index_directory: Path) -> Path:
     """The directory that `relative_base` led to."""
     return Path(os.path.normpath(index_directory / remembered))
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -48,6 +48,7 @@ class RetrievalError(GroundkitError):
 def error_of(failure: AnyFailure) -> GroundkitError:
     """The exception that a failure becomes at the public face."""
     # Only a run that fails pays for the words.
+    from groundkit.core.extraction import ExtractorMissing, NotExtracted
     from groundkit.core.query import QueryRefused
     from groundkit.core.sources import ReadFailure
     from groundkit.render import STORAGE_FAILURES, sentence
@@ -57,6 +58,8 @@ def error_of(failure: AnyFailure) -> GroundkitError:
         return StorageError(message, failure)
     if isinstance(failure, QueryRefused):
         return QueryError(message, failure)
-    if isinstance(failure, ReadFailure):
+    if isinstance(failure, NotExtracted) and isinstance(failure.why, ExtractorMissing):
+        return ConfigurationError(message, failure)
+    if isinstance(failure, ReadFailure | NotExtracted):
         return IngestionError(message, failure)
     return ConfigurationError(message, failure)

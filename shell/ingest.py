@@ -5,7 +5,7 @@ from contextlib import closing
 from attrs import evolve
 
 from groundkit.core.changes import Write
-from groundkit.core.kinds import kind_of_media_type
+from groundkit.core.kinds import Dispatch, kind_of_record
 from groundkit.core.model import DocumentRecord, SourceClass
 from groundkit.core.ports import Ports, SourceReader
 from groundkit.core.result import Failure, Result, Success
@@ -19,12 +19,13 @@ from groundkit.ingest_values import (
     IngestRefused,
     IngestReport,
     IngestRequest,
+    LossySource,
     NothingToIngest,
     OnEvent,
     SourceEvent,
 )
 from groundkit.reading import settings_if_any
-from groundkit.writing import Writer
+from groundkit.writing import WriteFailure, Writer
 
 __all__ = [
     "BaseDiffers",
@@ -32,6 +33,7 @@ __all__ = [
     "IngestRefused",
     "IngestReport",
     "IngestRequest",
+    "LossySource",
     "NothingToIngest",
     "SourceEvent",
     "ingest",
@@ -47,24 +49,33 @@ def ingest(
 ) -> Result[tuple[IngestReport, StoreState | None], IngestRefused]:
     """Bring the collection up to date with the files below the asked paths.
 
-    Holds the writer lock throughout. `settled` is what an earlier ingest of this process returned, if any.
+    Holds the writer lock throughout, but for a check, which writes nothing. `settled` is what an earlier ingest of this
+    process returned, if any.
     """
     refused = _refused(ports, request)
     if refused is not None:
         return refused
+    if request.check:
+        checked = _carried_out(_begin(ports, request, None), on_event)
+        return checked if isinstance(checked, Failure) else Success((checked.unwrap()[0], settled))
     held = ports.lock.hold(request.wait)
     if isinstance(held, Failure):
         return held
     with held.unwrap():
-        begun = _begin(ports, request, settled)
-        if isinstance(begun, Failure):
-            return begun
-        run = begun.unwrap()
-        with closing(run.reader):
-            done = run.carry_out(on_event)
-        if isinstance(done, Failure):
-            return done
-        return Success((done.unwrap(), run.writer.settled))
+        return _carried_out(_begin(ports, request, settled), on_event)
+
+
+def _carried_out(
+    begun: Result[Run, IngestRefused], on_event: OnEvent | None
+) -> Result[tuple[IngestReport, StoreState | None], IngestRefused]:
+    if isinstance(begun, Failure):
+        return begun
+    run = begun.unwrap()
+    with closing(run.reader):
+        done = run.carry_out(on_event)
+    if isinstance(done, Failure):
+        return done
+    return Success((done.unwrap(), None if run.writer is None else run.writer.settled))
 
 
 def _refused(ports: Ports, request: IngestRequest) -> Failure[IngestRefused] | None:
@@ -82,11 +93,15 @@ def _refused(ports: Ports, request: IngestRequest) -> Failure[IngestRefused] | N
         return opened
     with closing(opened.unwrap()) as reader:
         skipped = 0
-        for found in reader.walk(WalkRequest(request.paths, request.as_text)):
+        for found in reader.walk(_walk_request(ports, request)):
             if not isinstance(found, FoundSkipped):
                 return None
             skipped += 1
     return Failure(NothingToIngest(request.paths, skipped))
+
+
+def _walk_request(ports: Ports, request: IngestRequest) -> WalkRequest:
+    return WalkRequest(request.paths, Dispatch(request.as_text, ports.extractors.kinds))
 
 
 def _begin(ports: Ports, request: IngestRequest, settled: StoreState | None) -> Result[Run, IngestRefused]:
@@ -120,7 +135,7 @@ def _prepare(
     reader: SourceReader,
     settled: StoreState | None,
 ) -> Result[Run, IngestRefused]:
-    found = tuple(reader.walk(WalkRequest(request.paths, request.as_text)))
+    found = tuple(reader.walk(_walk_request(ports, request)))
     known = Success({}) if before is None else _known(ports, () if settings.recut else request.paths, found)
     if isinstance(known, Failure):
         return known
@@ -128,6 +143,20 @@ def _prepare(
     to_do = any(isinstance(each, FoundFile | FoundFailed) for each in found)
     if not to_do and not any(in_scope(request.paths, source) for source in records):
         return Failure(NothingToIngest(request.paths, len(found)))
+    if settings.recut:
+        found += _others(records, found, request.paths)
+    writer = None if request.check else _writer(ports, before, settings, settled)
+    if isinstance(writer, Failure):
+        return writer
+    limits = Batching(BATCH_DOCUMENTS, BATCH_CHARACTERS)
+    ready = None if writer is None else writer.unwrap()
+    return Success(Run(ports, request, settings, reader, ready, found, records, limits))
+
+
+def _writer(
+    ports: Ports, before: Settings | None, settings: Settings, settled: StoreState | None
+) -> Result[Writer, WriteFailure]:
+    """A writer of the collection, which is made if there is none, with everything before it finished."""
     if before is None:
         created = ports.documents.create(settings, ports.lexical(settings.language).analyzer)
         if isinstance(created, Failure):
@@ -140,19 +169,16 @@ def _prepare(
         noted = writer.write(Write(settings=settings))
         if isinstance(noted, Failure):
             return noted
-    if settings.recut:
-        found += _others(records, found, request.paths)
-    limits = Batching(BATCH_DOCUMENTS, BATCH_CHARACTERS)
-    return Success(Run(ports, request, settings, reader, writer, found, records, limits))
+    return Success(writer)
 
 
 def _others(records: dict[str, DocumentRecord], found: tuple[Found, ...], paths: tuple[str, ...]) -> tuple[Found, ...]:
     """The stored sources beside the asked paths, for a run that has to cut everything anew."""
     told = {source_of(each) for each in found}
     return tuple(
-        FoundFile(source, kind_of_media_type(record.media_type))
+        FoundFile(source, kind_of_record(record))
         for source, record in records.items()
-        if source not in told and not in_scope(paths, source) and record.source_class is SourceClass.TEXT
+        if source not in told and not in_scope(paths, source) and record.source_class is not SourceClass.SNAPSHOT
     )
 
 

@@ -5,13 +5,11 @@ from contextlib import closing
 
 from attrs import Factory, define, evolve, frozen
 
-from groundkit.core.changes import CountedChunk, NewDocument, SourceFailure, Write
-from groundkit.core.chunking import chunker_identity, chunks, outline_of
+from groundkit.core.changes import NewDocument, SourceFailure, Write
 from groundkit.core.decoding import decode
-from groundkit.core.fingerprint import document_id, processing_fingerprint
-from groundkit.core.folding import search_view
-from groundkit.core.kinds import suffix_of
-from groundkit.core.model import Document, DocumentRecord, FromText, SourceClass
+from groundkit.core.extraction import Extraction, ExtractionFailed, Hint, IncompleteRefused, NotExtracted
+from groundkit.core.kinds import Kind, Loader, looks_like, mislabelled, suffix_of
+from groundkit.core.model import DocumentRecord
 from groundkit.core.planning import (
     Add,
     Fail,
@@ -19,18 +17,35 @@ from groundkit.core.planning import (
     Rebind,
     Removals,
     Replace,
+    after_extracting,
     after_reading,
     before_reading,
     removals,
 )
-from groundkit.core.ports import Ports, SourceReader
+from groundkit.core.ports import ExtractionJob, Ports, SourceReader
 from groundkit.core.result import Failure, Result, Success
-from groundkit.core.settings import Settings
+from groundkit.core.settings import Settings, limits_for
 from groundkit.core.sources import ReadFailure, ReadProblem, ReadSource
 from groundkit.core.storage import ChunksOfDocument, StorageFailure
+from groundkit.core.versions import (
+    Origin,
+    extracted_origin,
+    extracted_version,
+    facts_of,
+    text_origin,
+    text_version,
+)
 from groundkit.core.walking import Found, FoundFailed, FoundFile, FoundSkipped, SkipReason, in_scope, source_of
-from groundkit.ingest_values import FailedSource, IngestReport, IngestRequest, OnEvent, SourceEvent
-from groundkit.writing import Behind, WriteFailure, Writer
+from groundkit.ingest_pending import Pending
+from groundkit.ingest_values import (
+    FailedSource,
+    IngestReport,
+    IngestRequest,
+    LossySource,
+    OnEvent,
+    SourceEvent,
+)
+from groundkit.writing import Behind, Nowhere, WriteFailure, Writer
 
 
 @frozen
@@ -56,39 +71,71 @@ class _Batch:
 
 
 @define
+class _Teller:
+    """Tells how many of the found sources are decided about."""
+
+    on_event: OnEvent | None
+    total: int
+    done: int = 0
+
+    def tell(self, source: str, action: str) -> None:
+        self.done += 1
+        if self.on_event is not None:
+            self.on_event(SourceEvent(source, action, self.done, self.total))
+
+
+@define
 class Run:
-    """One ingest under way."""
+    """One ingest under way. Without a writer it decides everything and writes nothing."""
 
     ports: Ports
     request: IngestRequest
     settings: Settings
     reader: SourceReader
-    writer: Writer
+    writer: Writer | None
     found: tuple[Found, ...]
     known: dict[str, DocumentRecord]
     batching: Batching
     counts: Counter[str] = Factory(Counter)
-    failed: list[ReadFailure] = Factory(list)
+    formats: Counter[str] = Factory(Counter)
+    failed: list[ReadFailure | NotExtracted] = Factory(list)
+    losses: list[LossySource] = Factory(list)
     batch: _Batch = Factory(_Batch)
 
     def carry_out(self, on_event: OnEvent | None) -> Result[IngestReport, WriteFailure]:
-        """Everything, in order of source. A failure means that not all was accepted; what was written stays."""
-        with Behind(self.writer) as behind:
-            return self._carry_out(behind, on_event)
+        """Everything. A failure means that not all was accepted; what was written stays."""
+        pending = Pending(lambda: self.ports.extractions(self.request.jobs))
+        behind = Nowhere() if self.writer is None else Behind(self.writer)
+        with behind, closing(pending):
+            return self._carry_out(behind, pending, _Teller(on_event, len(self.found)))
 
-    def _carry_out(self, behind: Behind, on_event: OnEvent | None) -> Result[IngestReport, WriteFailure]:
-        total = len(self.found)
-        for number, each in enumerate(self.found, 1):
-            action = self._one(each)
-            if on_event is not None:
-                on_event(SourceEvent(source_of(each), action, number, total))
-            if self.batch.holds(self.batching):
-                refused = behind.write(self._taken())
-                if refused is not None:
-                    return refused
+    def _carry_out(
+        self, behind: Behind | Nowhere, pending: Pending, teller: _Teller
+    ) -> Result[IngestReport, WriteFailure]:
+        """Found sources in order; those that are extracted as their texts come in."""
+        for each in self.found:
+            action = self._one(each, pending)
+            if action is not None:
+                teller.tell(source_of(each), action)
+            refused = self._taken_in(behind, pending, teller, pending.crowded)
+            if refused is not None:
+                return refused
+        while not pending.empty:
+            refused = self._taken_in(behind, pending, teller, wait=True)
+            if refused is not None:
+                return refused
         return self._finish(behind)
 
-    def _one(self, found: Found) -> str:
+    def _taken_in(
+        self, behind: Behind | Nowhere, pending: Pending, teller: _Teller, wait: bool
+    ) -> Failure[WriteFailure] | None:
+        """The texts that have come in are queued, and a full batch is written behind."""
+        for origin, extracted in pending.ended(wait):
+            teller.tell(origin.source, self._extracted(origin, extracted))
+        return behind.write(self._taken()) if self.batch.holds(self.batching) else None
+
+    def _one(self, found: Found, pending: Pending) -> str | None:
+        """What was done with a source; None while its text is being extracted."""
         match found:
             case FoundSkipped():
                 return "skipped"
@@ -98,67 +145,91 @@ class Run:
                 read = self.reader.read(source, self.settings.max_bytes)
                 if isinstance(read, Failure):
                     return self._fail(read.failure())
-                return self._version(read.unwrap(), kind.media_type)
+                if kind.loader is Loader.EXTRACTOR:
+                    return self._extract(read.unwrap(), kind, pending)
+                return self._text(read.unwrap(), kind)
 
-    def _fail(self, failure: ReadFailure) -> str:
+    def _fail(self, failure: ReadFailure | NotExtracted) -> str:
         self.failed.append(failure)
         return Fail.__name__.lower()
 
-    def _version(self, read: ReadSource, media_type: str) -> str:
-        """One readable source: keep it, or decode, cut and queue it."""
-        known = self.known.get(read.source)
-        chunker = chunker_identity(self.settings, media_type)
-        fingerprint = processing_fingerprint(read.digest, None, chunker)
-        if isinstance(before_reading(known, fingerprint), Keep):
-            return self._told("unchanged")
+    def _text(self, read: ReadSource, kind: Kind) -> str:
+        """One readable text: keep it, or decode, cut and queue it."""
+        origin = text_origin(read.source, read.digest, kind.media_type, self.settings)
+        if isinstance(before_reading(self.known.get(read.source), origin.fingerprint), Keep):
+            return self._told("unchanged", origin)
+        wrong = None if self.request.as_text else mislabelled(read.source, kind.media_type, read.data)
+        if wrong is not None:
+            return self._fail(wrong)
         decoded = decode(read.data)
         if isinstance(decoded, Failure):
-            return self._fail(ReadFailure(read.source, ReadProblem.NOT_TEXT, decoded.failure().detail))
-        new = self._document(read, decoded.unwrap(), media_type, fingerprint)
+            said = looks_like(read.data)
+            detail = f"{decoded.failure().detail}{f'; it is {said}' if said else ''}"
+            return self._fail(ReadFailure(read.source, ReadProblem.NOT_TEXT, detail))
+        return self._queue(origin, text_version(origin, decoded.unwrap(), self.settings, self.ports.clock.now()))
+
+    def _extract(self, read: ReadSource, kind: Kind, pending: Pending) -> str | None:
+        """One source that is not text: keep it, or have its text extracted."""
+        wrong = mislabelled(read.source, kind.media_type, read.data)
+        if wrong is not None:
+            return self._fail(wrong)
+        found = self.ports.extractors.reader_of(kind.media_type)
+        if isinstance(found, Failure):
+            return self._fail(NotExtracted(read.source, found.failure()))
+        reads, known = found.unwrap(), self.known.get(read.source)
+        origin = extracted_origin(read.source, read.digest, kind.media_type, reads.identity, self.settings)
+        if known is not None and isinstance(before_reading(known, origin.fingerprint), Keep):
+            if self.request.strict and known.extraction is not None and known.incomplete:
+                return self._fail(NotExtracted(read.source, IncompleteRefused(known.extraction.losses)))
+            return self._told("unchanged", origin)
+        limits = limits_for(self.settings, len(read.data))
+        pending.start(origin, ExtractionJob(reads.extractor, reads.identity, read.data, Hint(kind.media_type), limits))
+        return None
+
+    def _extracted(self, origin: Origin, extracted: Result[Extraction, ExtractionFailed]) -> str:
+        """What comes of a source whose extraction has ended."""
+        if isinstance(extracted, Failure):
+            return self._fail(NotExtracted(origin.source, extracted.failure()))
+        extraction, known = extracted.unwrap(), self.known.get(origin.source)
+        if self.request.strict and extraction.incomplete:
+            return self._fail(NotExtracted(origin.source, IncompleteRefused(extraction.losses)))
+        if extraction.losses or extraction.incomplete:
+            self.losses.append(LossySource(origin.source, extraction.losses, extraction.incomplete))
+        facts = facts_of(origin, extraction)
+        if known is not None and isinstance(after_extracting(known, facts.digest, origin.chunker), Rebind):
+            same = evolve(known, provenance=origin.provenance, fingerprint=origin.fingerprint, extraction=facts)
+            return self._rebind(origin, same)
+        return self._queue(origin, extracted_version(origin, extraction, self.settings, self.ports.clock.now()))
+
+    def _queue(self, origin: Origin, new: NewDocument) -> str:
+        known = self.known.get(origin.source)
         match after_reading(known, new.record.document_id, known is not None and self._same_chunks(known, new)):
             case Rebind():
                 assert known is not None
-                self.batch.rebound.append(evolve(new.record, ingested_at=known.ingested_at))
-                return self._told("rebound")
+                return self._rebind(origin, evolve(new.record, ingested_at=known.ingested_at))
             case Add():
-                return self._queued(new, "added")
+                return self._queued(origin, new, "added")
             case Replace():
-                return self._queued(new, "updated")
+                return self._queued(origin, new, "updated")
 
-    def _queued(self, new: NewDocument, action: str) -> str:
+    def _rebind(self, origin: Origin, record: DocumentRecord) -> str:
+        self.batch.rebound.append(record)
+        return self._told("rebound", origin)
+
+    def _queued(self, origin: Origin, new: NewDocument, action: str) -> str:
         self.batch.documents.append(new)
         self.batch.characters += new.record.length
         self.counts["chunks"] += len(new.chunks)
-        return self._told(action)
+        return self._told(action, origin)
 
-    def _told(self, action: str) -> str:
+    def _told(self, action: str, origin: Origin) -> str:
         self.counts[action] += 1
+        self.formats[origin.media_type] += 1
         return action
 
     def _taken(self) -> Write:
         write, self.batch = self.batch.write(), _Batch()
         return write
-
-    def _document(self, read: ReadSource, text: str, media_type: str, fingerprint: str) -> NewDocument:
-        digest = read.digest  # the text of this class is its bytes, so one digest serves both
-        outline = outline_of(text, media_type)
-        identifier = document_id(read.source, SourceClass.TEXT.value, digest)
-        document = Document(identifier, read.source, FromText(), text, digest, media_type, outline.title)
-        cut = chunks(document, self.settings, outline)
-        counted = tuple(CountedChunk(each, *search_view(each.text)) for each in cut)
-        record = DocumentRecord(
-            document_id=identifier,
-            source=read.source,
-            provenance=FromText(),
-            text_digest=digest,
-            length=len(text),
-            chunks=len(counted),
-            media_type=media_type,
-            title=outline.title,
-            fingerprint=fingerprint,
-            ingested_at=self.ports.clock.now(),
-        )
-        return NewDocument(record, counted)
 
     def _same_chunks(self, known: DocumentRecord, new: NewDocument) -> bool:
         if known.document_id != new.record.document_id or known.chunks != new.record.chunks:
@@ -172,7 +243,7 @@ class Run:
             return False
         return [each.chunk for each in stored.unwrap()] == [each.chunk for each in new.chunks]
 
-    def _finish(self, behind: Behind) -> Result[IngestReport, WriteFailure]:
+    def _finish(self, behind: Behind | Nowhere) -> Result[IngestReport, WriteFailure]:
         """Removals, the last batch, and the list of failures."""
         files = frozenset(each.source for each in self.found if isinstance(each, FoundFile))
         told = files | {each.source for each in self.failed}
@@ -185,9 +256,10 @@ class Run:
         written = behind.finish(last)
         if isinstance(written, Failure):
             return written
-        noted = self._note_failures(untold)
-        if isinstance(noted, Failure):
-            return noted
+        if self.writer is not None:
+            noted = self._note_failures(untold)
+            if isinstance(noted, Failure):
+                return noted
         return Success(self._report(gone, written.unwrap()))
 
     def _report(self, gone: Removals, pending: WriteFailure | None) -> IngestReport:
@@ -196,9 +268,12 @@ class Run:
         return IngestReport(
             **self.counts,
             removed=len(gone.removed),
-            failed=tuple(FailedSource(each.source, each) for each in self.failed),
+            failed=tuple(FailedSource(each.source, each) for each in sorted(self.failed, key=_source)),
+            losses=tuple(sorted(self.losses, key=_source)),
+            formats=tuple(sorted(self.formats.items())),
             skipped=tuple(sorted(Counter(each.reason.value for each in skipped).items())),
             unknown_suffixes=tuple(sorted(suffixes.items())),
+            gone=gone.removed,
             held_back=gone.held_back,
             pending=pending,
         )
@@ -215,5 +290,14 @@ class Run:
         before = [each.source for each in noted.unwrap()]
         told = [each for each in before if in_scope(self.request.paths, each) and not in_scope(untold, each)]
         now = self.ports.clock.now()
-        failures = [SourceFailure(each.source, each.problem.value, each.detail, now) for each in self.failed]
+        failures = [_noted(each, now) for each in sorted(self.failed, key=_source)]
         return self.ports.documents.record_failures(told, failures) if told or failures else Success(None)
+
+
+def _source(each: ReadFailure | NotExtracted | LossySource) -> str:
+    return each.source
+
+
+def _noted(failure: ReadFailure | NotExtracted, now: str) -> SourceFailure:
+    reason = failure.problem.value if isinstance(failure, ReadFailure) else failure.reason
+    return SourceFailure(failure.source, reason, failure.detail, now)

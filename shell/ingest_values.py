@@ -5,6 +5,7 @@ from typing import TypeAlias
 
 from attrs import Factory, frozen
 
+from groundkit.core.extraction import NotExtracted
 from groundkit.core.ports import LockBusy
 from groundkit.core.settings import SettingsChange, SettingsRefused
 from groundkit.core.sources import ReadFailure
@@ -15,7 +16,8 @@ from groundkit.writing import WriteFailure
 class IngestRequest:
     """Paths relative to the base directory; what is to be different about the collection's settings.
 
-    `wait` is how many seconds to wait for another writer.
+    `wait` is how many seconds to wait for another writer, `jobs` how many sources to extract at a time. `strict` refuses
+    documents of which text is missing. With `check` nothing is written: the report says what would be.
     """
 
     paths: tuple[str, ...]
@@ -23,6 +25,9 @@ class IngestRequest:
     prune_all: bool = False
     change: SettingsChange = Factory(SettingsChange)
     wait: float = 10.0
+    jobs: int = 1
+    strict: bool = False
+    check: bool = False
 
 
 @frozen
@@ -56,14 +61,24 @@ class FailedSource:
     """A source that could not be ingested; `error` is the failure with its facts."""
 
     source: str
-    error: ReadFailure
+    error: ReadFailure | NotExtracted
+
+
+@frozen
+class LossySource:
+    """A source that was taken although its text is not all there, or not as it stands in the source: what is lost."""
+
+    source: str
+    losses: tuple[str, ...]
+    incomplete: bool
 
 
 @frozen
 class IngestReport:
     """How many sources were added, replaced, rebound, kept, removed; the chunks written; what failed or was passed over.
 
-    `held_back` are sources whose removal a guard prevented. `pending` says what is still to be finished by the next
+    `formats` counts the documents that are up to date now, by media type; `losses` are those among the new ones whose text
+    is not whole; `gone` are the removed sources, `held_back` those whose removal a guard prevented. `pending` says what is still to be finished by the next
     writer, though the write is accepted.
     """
 
@@ -74,8 +89,11 @@ class IngestReport:
     removed: int = 0
     chunks: int = 0
     failed: tuple[FailedSource, ...] = ()
+    losses: tuple[LossySource, ...] = ()
+    formats: tuple[tuple[str, int], ...] = ()
     skipped: tuple[tuple[str, int], ...] = ()
     unknown_suffixes: tuple[tuple[str, int], ...] = ()
+    gone: tuple[str, ...] = ()
     held_back: tuple[str, ...] = ()
     pending: WriteFailure | None = None
 

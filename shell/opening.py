@@ -14,18 +14,24 @@ from groundkit.core.storage import StorageFailure, StorageProblem
 from groundkit.errors import error_of
 
 if TYPE_CHECKING:
-    from groundkit.core.ports import Ports
+    from collections.abc import Sequence
+
+    from groundkit.core.ports import Extractor, Ports
     from groundkit.status import IndexStatus
 
 
 def open(
-    index_directory: PathLike, *, base: PathLike | None = None, collection: str = config.DEFAULT_COLLECTION
+    index_directory: PathLike,
+    *,
+    base: PathLike | None = None,
+    collection: str = config.DEFAULT_COLLECTION,
+    extractors: Sequence[Extractor] = (),
 ) -> Collection:
     """A collection in an index directory, without creating or reading anything yet.
 
     `base` is the directory its sources lie below; without it, the one the collection remembers, or the directory that
     holds the index. Both paths are taken from the working directory. A base that differs from the remembered one is a
-    `ConfigurationError` at the next ingest.
+    `ConfigurationError` at the next ingest. `extractors` are asked before the built-in ones; see `groundkit.Extractor`.
     """
     named = config.collection_name(collection)
     if isinstance(named, Failure):
@@ -33,7 +39,7 @@ def open(
     # What it remembers relative to itself must not depend on the way it was reached.
     directory = Path(os.path.realpath(index_directory))
     given = None if base is None else Path(os.path.abspath(base))
-    return Collection(ports_for(directory, collection), directory, collection, given)
+    return Collection(ports_for(directory, collection, extractors), directory, collection, given)
 
 
 def list_collections(index_directory: PathLike) -> list[str]:

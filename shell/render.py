@@ -4,6 +4,7 @@ from typing import TypeAlias
 
 from groundkit.bases import NotBelowBase
 from groundkit.config import BadCollectionName, NoIndexDirectory, UnknownCollection
+from groundkit.core.extraction import NotExtracted
 from groundkit.core.model import Verification
 from groundkit.core.paths import PathProblem, PathRefused
 from groundkit.core.ports import LockBusy
@@ -34,7 +35,7 @@ _REQUESTS = (
     | UnsupportedSource
 )
 
-AnyFailure: TypeAlias = STORAGE_FAILURES | _REQUESTS | ReadFailure
+AnyFailure: TypeAlias = STORAGE_FAILURES | _REQUESTS | ReadFailure | NotExtracted
 
 NEGATIVE, WRONG_REQUEST, MACHINE_SAID_NO = 1, 2, 3
 
@@ -45,7 +46,7 @@ def exit_code_of(failure: object) -> int:
         return WRONG_REQUEST
     if isinstance(failure, ReadFailure) and not failure.source:
         return WRONG_REQUEST  # the base directory itself: nothing could begin
-    if isinstance(failure, ReadFailure | Verification):
+    if isinstance(failure, ReadFailure | NotExtracted | Verification):
         return NEGATIVE
     return MACHINE_SAID_NO
 
@@ -92,6 +93,8 @@ def sentence(failure: AnyFailure) -> str:
     """What went wrong and, where there is one, the way out."""
     if isinstance(failure, ReadFailure):
         return f"{failure.source}: {failure.detail}" if failure.source else failure.detail
+    if isinstance(failure, NotExtracted):
+        return f"{failure.source}: {failure.detail}"
     if isinstance(failure, STORAGE_FAILURES):
         return _storage_sentence(failure)
     return _request_sentence(failure)

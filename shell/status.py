@@ -1,12 +1,33 @@
 """What a collection holds, in numbers."""
 
+from collections import Counter
+from collections.abc import Iterable
+
 from attrs import frozen
 
 from groundkit.core.changes import SourceFailure
-from groundkit.core.ports import StoreView
+from groundkit.core.model import DocumentRecord
+from groundkit.core.ports import ExtractorRegistry, StoreView
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import Settings
 from groundkit.core.storage import AllRecords, Generation, StorageFailure
+
+
+@frozen
+class BoundDocuments:
+    """How many documents an extractor made, and whether it is at work here: only then can they be verified."""
+
+    identity: str
+    documents: int
+    active: bool
+
+
+@frozen
+class IncompleteDocument:
+    """A document of which text is missing, and what."""
+
+    source: str
+    losses: tuple[str, ...]
 
 
 @frozen
@@ -23,9 +44,18 @@ class IndexStatus:
     analyzer: str
     unfinished: bool
     failures: tuple[SourceFailure, ...]
+    extractors: tuple[BoundDocuments, ...] = ()
+    incomplete: tuple[IncompleteDocument, ...] = ()
+
+    @property
+    def inactive(self) -> int:
+        """Documents whose extractor is not at work here: unresolvable until the next ingest binds them anew."""
+        return sum(each.documents for each in self.extractors if not each.active)
 
 
-def status_of(view: StoreView, generation: Generation, collection: str) -> Result[IndexStatus, StorageFailure]:
+def status_of(
+    view: StoreView, generation: Generation, collection: str, registry: ExtractorRegistry
+) -> Result[IndexStatus, StorageFailure]:
     """Counts, settings, and what failed when it was last tried, all of one moment."""
     state = view.state
     records, failures = view.records(AllRecords(), generation.mark.generation), view.failures()
@@ -44,5 +74,19 @@ def status_of(view: StoreView, generation: Generation, collection: str) -> Resul
         analyzer=generation.analyzer,
         unfinished=state.tip.mark != state.current.mark,
         failures=failures.unwrap(),
+        extractors=_bound(records.unwrap(), registry),
+        incomplete=tuple(
+            IncompleteDocument(each.source, each.extraction.losses)
+            for each in records.unwrap()
+            if each.extraction is not None and each.incomplete
+        ),
     )
     return Success(status)
+
+
+def _bound(records: Iterable[DocumentRecord], registry: ExtractorRegistry) -> tuple[BoundDocuments, ...]:
+    counted = Counter(each.extractor for each in records if each.extractor is not None)
+    return tuple(
+        BoundDocuments(identity, documents, registry.active(identity) is not None)
+        for identity, documents in sorted(counted.items())
+    )

@@ -1,36 +1,64 @@
 """Citations checked with nothing but a base directory, without a collection."""
 
 import os
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from attrs import evolve
 
-from groundkit.compose import sources_below
+from groundkit.compose import extractions, sources_below
 from groundkit.core.fingerprint import text_digest
 from groundkit.core.model import Citation, Verification
+from groundkit.core.ports import Extractor
 from groundkit.core.result import Failure
 from groundkit.core.settings import Settings
 from groundkit.errors import RetrievalError
-from groundkit.verify import Lookup, OpenSources, resolve, verify
+from groundkit.extracting import Extracting, process_memo
+from groundkit.extractors import Registry
+from groundkit.verify import Extractors, Lookup, OpenSources, resolve, verify
 
 PathLike = str | os.PathLike[str]
 
 
-def verify_citation(citation: Citation, expected_text: str | None = None, *, base: PathLike | None) -> Verification:
+def verify_citation(
+    citation: Citation,
+    expected_text: str | None = None,
+    *,
+    base: PathLike | None,
+    extractors: Sequence[Extractor] = (),
+    settings: Settings | None = None,
+) -> Verification:
     """Check a citation with nothing but the base directory. Never raises.
 
     With `expected_text`, that is what the source has to say at the span, whatever digest the citation carries.
+    `extractors` are asked before the built-in ones; `settings` have the limits, where they are not the usual ones.
     """
     expected = citation if expected_text is None else evolve(citation, digest=text_digest(expected_text))
-    return verify(Lookup(_opener_of(base), Settings().max_bytes), expected)
+    with _lookup(base, extractors, settings) as lookup:
+        return verify(lookup, expected)
 
 
-def resolve_citation(citation: Citation, *, base: PathLike | None) -> str:
+def resolve_citation(
+    citation: Citation,
+    *,
+    base: PathLike | None,
+    extractors: Sequence[Extractor] = (),
+    settings: Settings | None = None,
+) -> str:
     """The text a citation stands for, as its source has it now; `RetrievalError` with the verdict where it does not."""
-    resolved = resolve(Lookup(_opener_of(base), Settings().max_bytes), citation)
+    with _lookup(base, extractors, settings) as lookup:
+        resolved = resolve(lookup, citation)
     if isinstance(resolved, Failure):
         raise RetrievalError(resolved.failure())
     return resolved.unwrap()
+
+
+@contextmanager
+def _lookup(base: PathLike | None, extractors: Sequence[Extractor], settings: Settings | None) -> Iterator[Lookup]:
+    with closing(Extracting(extractions, process_memo())) as extracting:
+        how = Extractors(Registry(tuple(extractors)), extracting)
+        yield Lookup(_opener_of(base), how, settings or Settings())
 
 
 def _opener_of(base: PathLike | None) -> OpenSources | None:

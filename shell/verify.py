@@ -2,29 +2,42 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
-from functools import lru_cache
 
-from attrs import frozen
+from attrs import Factory, define, frozen
 
 from groundkit.core.decoding import decode
-from groundkit.core.model import Citation, FromExtractor, FromSnapshot, Verdict, Verification
+from groundkit.core.model import (
+    Citation,
+    FromExtractor,
+    FromSnapshot,
+    FromText,
+    Provenance,
+    Verdict,
+    Verification,
+)
 from groundkit.core.paths import is_within_base
-from groundkit.core.ports import SourceReader
+from groundkit.core.ports import ExtractionJob, ExtractorRegistry, SourceReader
 from groundkit.core.result import Failure, Result, Success
-from groundkit.core.sources import ReadFailure, ReadProblem
+from groundkit.core.settings import Settings, limits_for
+from groundkit.core.sources import ReadFailure, ReadProblem, ReadSource
 from groundkit.core.verdicts import (
     Evidence,
     ExtractorInactive,
     NoBase,
     NoSnapshots,
     NoText,
+    NotReExtracted,
     OutOfBudget,
     TextFound,
     judge,
 )
+from groundkit.extracting import Extracting, ExtractionStore
 
 OpenSources = Callable[[], Result[SourceReader, ReadFailure]]
-_Look = Callable[[str], Evidence]
+_Read = Callable[[str], Evidence | ReadSource]
+
+#: Bytes of extracted sources count so many times in a budget: their text takes so much longer to get at.
+EXTRACTION_WEIGHT = 32
 
 
 def _not_at_hand(_: Citation) -> str | None:
@@ -32,14 +45,24 @@ def _not_at_hand(_: Citation) -> str | None:
 
 
 @frozen
+class Extractors:
+    """How to extract again: who is at work here, what carries it out, and what is kept on disk, if anything is."""
+
+    registry: ExtractorRegistry
+    extracting: Extracting
+    store: ExtractionStore | None = None
+
+
+@frozen
 class Lookup:
-    """How to look at sources again: what opens them (None: there is no base), and the largest file to read, in bytes.
+    """How to look at sources again: what opens them (None: there is no base), who extracts, and the limits of both.
 
     `cited` gives the text of a citation where it is at hand; it is asked only to say more about a drift.
     """
 
     sources: OpenSources | None
-    limit: int
+    extractors: Extractors
+    settings: Settings
     cited: Callable[[Citation], str | None] = _not_at_hand
 
 
@@ -63,9 +86,9 @@ def verify_all(lookup: Lookup, citations: Iterable[Citation], budget: int | None
     `budget` is how many bytes of sources to read in all; what comes after that is `unresolvable`, `budget`.
     """
     with ExitStack() as stack:
-        look = _looker(lookup, stack, budget)
+        looker = _Looker(lookup, _reading(lookup, stack), budget)
         for each in citations:
-            evidence = _evidence(each, look)
+            evidence = looker.evidence(each)
             verification = judge(each, evidence)
             if verification.verdict is Verdict.DRIFTED:
                 verification = judge(each, evidence, lookup.cited(each))
@@ -80,8 +103,8 @@ def verify_together(lookup: Lookup, citations: Sequence[Citation], budget: int) 
     return [found[at] for at in range(len(citations))]
 
 
-def _looker(lookup: Lookup, stack: ExitStack, budget: int | None = None) -> _Look:
-    """How to get at the text of a source; remembers the last one."""
+def _reading(lookup: Lookup, stack: ExitStack) -> _Read:
+    """How to get at the bytes of a source, or at the evidence that there are none."""
     sources = lookup.sources
     if sources is None:
         return lambda _: NoBase()
@@ -90,45 +113,101 @@ def _looker(lookup: Lookup, stack: ExitStack, budget: int | None = None) -> _Loo
         without = NoText(opened.failure())
         return lambda _: without
     reader = stack.enter_context(closing(opened.unwrap()))
-    left = budget
 
-    def look(source: str) -> Evidence:
-        nonlocal left
-        if left is not None and left <= 0:
-            return OutOfBudget(f"{budget} bytes of sources")
-        read = reader.read(source, lookup.limit)
-        if isinstance(read, Failure):
-            return NoText(read.failure())
-        if left is not None:
-            left -= len(read.unwrap().data)
-        return _text_of(source, read.unwrap().data)
+    def read(source: str) -> Evidence | ReadSource:
+        got = reader.read(source, lookup.settings.max_bytes)
+        return NoText(got.failure()) if isinstance(got, Failure) else got.unwrap()
 
-    return lru_cache(maxsize=1)(look)
+    return read
 
 
-def _text_of(source: str, data: bytes) -> Evidence:
-    decoded = decode(data)
+@define
+class _Looker:
+    """Gathers evidence; remembers that of the last source."""
+
+    _lookup: Lookup
+    _read: _Read
+    _budget: int | None
+    _spent: int = 0
+    _last: tuple[str, Provenance, Evidence] | None = None
+    _failed: dict[tuple[str, Provenance], Evidence] = Factory(dict)
+
+    def evidence(self, citation: Citation) -> Evidence:
+        """Containment before anything else is looked at, then the recorded identity, then the source."""
+        source, provenance = citation.source, citation.provenance
+        if isinstance(provenance, FromSnapshot):
+            return NoSnapshots()
+        if not is_within_base(source):
+            return NoText(ReadFailure(source, ReadProblem.OUTSIDE_BASE, "lies outside the base directory"))
+        if (source, provenance) in self._failed:  # to run into a limit once is enough
+            return self._failed[source, provenance]
+        if self._last is None or self._last[:2] != (source, provenance):
+            self._last = source, provenance, self._looked(source, provenance)
+        if isinstance(self._last[2], NotReExtracted):
+            self._failed[source, provenance] = self._last[2]
+        return self._last[2]
+
+    def _looked(self, source: str, provenance: FromText | FromExtractor) -> Evidence:
+        if self._budget is not None and self._spent >= self._budget:
+            return OutOfBudget(f"{self._budget} bytes of sources")
+        read = self._read(source)
+        size = len(read.data) if isinstance(read, ReadSource) else 0
+        if isinstance(provenance, FromText):
+            self._spent += size
+            return _text_of(read) if isinstance(read, ReadSource) else read
+        self._spent += EXTRACTION_WEIGHT * size
+        return self._extracted(source, provenance, read)
+
+    def _extracted(self, source: str, provenance: FromExtractor, read: Evidence | ReadSource) -> Evidence:
+        """An escape from the base outranks a mismatch, and that outranks a source that is missing or unreadable."""
+        from groundkit.core.extraction import Hint
+        from groundkit.core.kinds import mislabelled
+
+        if isinstance(read, NoBase):
+            return read
+        if isinstance(read, NoText) and read.failure.problem is ReadProblem.OUTSIDE_BASE:
+            return read
+        extractors, media_type = self._lookup.extractors, _media_type(source, self._lookup.extractors.registry)
+        active = extractors.registry.active(provenance.identity)
+        if active is None:
+            return _inactive(provenance.identity, media_type, extractors.registry)
+        if not isinstance(read, ReadSource):
+            return read
+        wrong = mislabelled(source, media_type, read.data)
+        if wrong is not None:
+            return NoText(wrong)
+        limits = limits_for(self._lookup.settings, len(read.data))
+        job = ExtractionJob(active.extractor, active.identity, read.data, Hint(media_type), limits)
+        text = extractors.extracting.text(job, read.digest, extractors.store)
+        return NotReExtracted(source, text.failure()) if isinstance(text, Failure) else TextFound(text.unwrap())
+
+
+def _media_type(source: str, registry: ExtractorRegistry) -> str:
+    """What ingest told the extractor, whom it does not have to interest: a citation does not say it."""
+    from groundkit.core.kinds import kind_of
+
+    kind = kind_of(source, kinds=registry.kinds)
+    return "" if kind is None else kind.media_type
+
+
+def _inactive(recorded: str, media_type: str, registry: ExtractorRegistry) -> ExtractorInactive:
+    instead = registry.reader_of(media_type)
+    if isinstance(instead, Success):
+        return ExtractorInactive(recorded, instead.unwrap().identity)
+    return ExtractorInactive(recorded, None, instead.failure())
+
+
+def _text_of(read: ReadSource) -> Evidence:
+    decoded = decode(read.data)
     if isinstance(decoded, Failure):
-        return NoText(ReadFailure(source, ReadProblem.NOT_TEXT, decoded.failure().detail))
+        return NoText(ReadFailure(read.source, ReadProblem.NOT_TEXT, decoded.failure().detail))
     return TextFound(decoded.unwrap())
-
-
-def _evidence(citation: Citation, look: _Look) -> Evidence:
-    """Containment before anything else is looked at, then the recorded identity, then the source."""
-    provenance = citation.provenance
-    if isinstance(provenance, FromSnapshot):
-        return NoSnapshots()
-    if not is_within_base(citation.source):
-        return NoText(ReadFailure(citation.source, ReadProblem.OUTSIDE_BASE, "lies outside the base directory"))
-    if isinstance(provenance, FromExtractor):
-        return ExtractorInactive(provenance.identity, None)
-    return look(citation.source)
 
 
 def resolve(lookup: Lookup, citation: Citation) -> Result[str, Verification]:
     """The text a citation stands for, if its source still says it; else the verification that says what became of it."""
     with ExitStack() as stack:
-        evidence = _evidence(citation, _looker(lookup, stack))
+        evidence = _Looker(lookup, _reading(lookup, stack), None).evidence(citation)
     verification = judge(citation, evidence)
     if verification and isinstance(evidence, TextFound):
         return Success(evidence.text[citation.span.start : citation.span.end])

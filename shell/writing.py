@@ -243,6 +243,22 @@ def recovered_writer(ports: Ports, rebuild: str | None = None) -> Result[tuple[W
     return recovered if isinstance(recovered, Failure) else Success((writer, recovered.unwrap()))
 
 
+class Nowhere:
+    """Takes batches as `Behind` does, and writes none of them."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def write(self, _: Write) -> None:
+        return None
+
+    def finish(self, _: Write) -> Success[None]:
+        return Success(None)
+
+
 class Behind:
     """Writes one batch in a thread of its own while the next one is prepared. At most one is under way.
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from groundkit.adapters.files.open import PASS, READ, about, descend, failure, name_bytes, read_all, why_not_opened
-from groundkit.core.kinds import BY_SUFFIX, Dispatch
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.sources import ReadFailure, ReadProblem, ReadSource, name_refused
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from groundkit.adapters.files.survey import Survey
+    from groundkit.core.kinds import Dispatch
     from groundkit.core.walking import Explanation, Found, WalkRequest
 
 
@@ -53,7 +53,7 @@ class Files:
         """See `SourceReader`, and `Survey`."""
         return self._survey().walk(request)
 
-    def explain(self, source: str, dispatch: Dispatch = BY_SUFFIX) -> Explanation:
+    def explain(self, source: str, dispatch: Dispatch | None = None) -> Explanation:
         """See `SourceReader`, and `Survey`."""
         return self._survey().explain(source, dispatch)
 

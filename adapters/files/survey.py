@@ -20,7 +20,7 @@ from groundkit.adapters.files.open import (
     target_of,
 )
 from groundkit.adapters.files.walk import Enter, Index, Walk, met, outermost
-from groundkit.core.kinds import Dispatch
+from groundkit.core.kinds import BY_SUFFIX, Dispatch
 from groundkit.core.paths import is_asked_path, parents_of
 from groundkit.core.sources import EntryKind, ReadFailure, ReadProblem, is_utf8
 from groundkit.core.walking import (
@@ -63,11 +63,11 @@ class Survey:
         others = (found for found in met if source_of(found) not in named)
         yield from heapq.merge((named[source] for source in sorted(named)), others, key=source_of)
 
-    def explain(self, source: str, dispatch: Dispatch) -> Explanation:
+    def explain(self, source: str, dispatch: Dispatch | None) -> Explanation:
         """See `SourceReader`: what a walk of the whole base does with this path, or would if it existed."""
         if not is_asked_path(source):
             return explanation(source, outside_base(source))
-        return explanation(source, self._decided(source, dispatch))
+        return explanation(source, self._decided(source, dispatch or BY_SUFFIX))
 
     def _decided(self, source: str, dispatch: Dispatch) -> Found | EntryKind | None:
         """What decides about a path on the way down to it; if nothing does, a directory, or None if nothing is there."""

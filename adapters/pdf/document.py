@@ -11,6 +11,7 @@ from attrs import frozen
 
 from groundkit.adapters.pdf.hearing import Heard, hearing, said, starved
 from groundkit.adapters.pdf.labels import page_labels
+from groundkit.adapters.pdf.streams import cut_short
 from groundkit.core.extraction import Extraction, ExtractionFailed, ExtractionProblem, Page, clean
 from groundkit.core.result import Failure, Result, Success
 
@@ -36,7 +37,8 @@ LIMITS: dict[str, Any] = {
     "flate_maximum_row_length": 4_000_000,
     "stream_filters_maximum_length": 16,
     "stream_decoding_work_maximum_length": 300_000_000,
-    "stream_parsing_work_maximum_count": 2_000_000,
+    # Half of pypdf's own: so many operators take some three seconds, and no page of text has them.
+    "stream_parsing_work_maximum_count": 1_000_000,
     "xmp_maximum_input_length": 1_000_000,
     "xmp_maximum_element_count": 10_000,
     "page_tree_maximum_entries": 100_000,
@@ -129,6 +131,9 @@ def _texts(reader: "PdfReader", heard: Heard) -> tuple[str, ...]:
                 raise MemoryError from error
             heard.lose(said(error))
             texts.append("")
+        else:
+            if _or_none(lambda: cut_short(page)):  # noqa: B023 - called at once
+                heard.lose("its contents break off: what came after is missing")
         kept += len(texts[-1])
         if kept > CHARACTERS_LIMIT:
             break

@@ -24,12 +24,23 @@ from groundkit.core.settings import LANGUAGES, Settings
 from groundkit.core.sources import ReadFailure, ReadProblem
 from groundkit.core.walking import SkipReason
 from groundkit.errors import ConfigurationError, error_of
-from groundkit.ingest import IngestReport, SourceEvent
+from groundkit.ingest import FailedSource, IngestReport, SourceEvent
 from groundkit.opening import open as open_collection
 from groundkit.render import sentence
 from groundkit.requests import web_refused
 
 _DEFAULT = Settings()
+
+#: Actions that leave a document another than it was.
+_CHANGES = ("added", "updated", "rebound")
+#: Media types as people call them; others go by their own name.
+_FORMATS = {
+    "text/markdown": "Markdown",
+    "text/plain": "text",
+    "application/pdf": "PDF",
+    "text/html": "HTML",
+    "application/xhtml+xml": "XHTML",
+}
 
 
 @click.command("ingest")
@@ -57,7 +68,36 @@ _DEFAULT = Settings()
     help=f"Stemming language of the collection (new: {_DEFAULT.language}).",
 )
 @click.option("--max-bytes", metavar="N", type=int, help=f"The largest file, in bytes (new: {_DEFAULT.max_bytes}).")
-@click.option("--strict", is_flag=True, help="When everything else is done, end with the first failure as the error.")
+@click.option(
+    "--jobs",
+    metavar="N",
+    type=click.IntRange(1, 256),
+    help="PDF and HTML files to extract at a time (else: one a processor).",
+)
+@click.option(
+    "--time-limit",
+    metavar="SECONDS",
+    type=int,
+    help=f"How long one extraction may take (new: {_DEFAULT.time_limit}; large files get more).",
+)
+@click.option(
+    "--cpu-limit",
+    metavar="SECONDS",
+    type=int,
+    help=f"Processor time one extraction may take (new: {_DEFAULT.cpu_limit}; large files get more).",
+)
+@click.option(
+    "--memory-limit",
+    metavar="BYTES",
+    type=int,
+    help=f"Memory one extraction may take (new: {_DEFAULT.memory_limit}).",
+)
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Refuse documents of which text is missing; when everything is done, end with the first failure as the error.",
+)
+@click.option("--check", is_flag=True, help="Write nothing; say what would be done with each source.")
 @wait_option
 @format_option("human", "json")
 def ingest_command(
@@ -71,7 +111,12 @@ def ingest_command(
     chunk_overlap: int | None,
     language: str | None,
     max_bytes: int | None,
+    jobs: int | None,
+    time_limit: int | None,
+    cpu_limit: int | None,
+    memory_limit: int | None,
     strict: bool,
+    check: bool,
     wait: float,
     form: str,
 ) -> int:
@@ -85,7 +130,7 @@ def ingest_command(
         raise click.UsageError("a path is empty")
     absolute = tuple(map(_absolute, paths))
     with _collection(absolute, index_dir, collection, base_dir) as opened, _progress() as on_progress:
-        new = _is_new(opened)
+        new, changes = _is_new(opened), list[SourceEvent]()
         report = opened.ingest(
             absolute,
             as_text=as_ == "text",
@@ -95,17 +140,45 @@ def ingest_command(
             chunk_overlap=chunk_overlap,
             language=language,
             max_bytes=max_bytes,
+            jobs=jobs,
+            time_limit=time_limit,
+            cpu_limit=cpu_limit,
+            memory_limit=memory_limit,
+            check=check,
             wait=wait,
-            on_progress=on_progress,
+            on_progress=_both(changes, on_progress) if check else on_progress,
         )
         place = f"{opened.index_directory}, base directory {opened.base}"
-    if new:
+    if new and not check:
         click.echo(f"new collection {collection} in {one_line(place)}", err=True)
     if form == "json":
-        print_json(_data(report))
+        data = _data(report)
+        print_json(data | {"changes": _changes(changes, report)} if check else data)
     else:
+        for each in _changes(changes, report) if check else ():
+            click.echo(f"would be {each['action']}: {one_line(each['source'])}")
         _print(report)
     return 0 if report.complete else 1
+
+
+def _both(
+    changes: list[SourceEvent], on_progress: Callable[[SourceEvent], None] | None
+) -> Callable[[SourceEvent], None]:
+    """Notes what would change, beside the bar."""
+
+    def told(event: SourceEvent) -> None:
+        if event.action in _CHANGES:
+            changes.append(event)
+        if on_progress is not None:
+            on_progress(event)
+
+    return told
+
+
+def _changes(events: list[SourceEvent], report: IngestReport) -> list[dict[str, str]]:
+    """What would change, by source."""
+    told = [(event.source, event.action) for event in events] + [(each, "removed") for each in report.gone]
+    return [{"source": source, "action": action} for source, action in sorted(told)]
 
 
 def _absolute(path: str) -> Path:
@@ -178,6 +251,9 @@ def summary(report: IngestReport) -> str:
 def _print(report: IngestReport) -> None:
     for failed in report.failed:
         click.echo(f"failed: {one_line(sentence(failed.error))}", err=True)
+    for lossy in report.losses:
+        word = "incomplete" if lossy.incomplete else "note"
+        click.echo(f"{word}: {one_line(lossy.source)}: {one_line('; '.join(lossy.losses))}", err=True)
     passed_over = [(reason, count) for reason, count in report.skipped if reason != SkipReason.INDEX_DIRECTORY]
     if passed_over:
         suffixes = ", ".join(f"{one_line(suffix) or 'no suffix'} {count}" for suffix, count in report.unknown_suffixes)
@@ -191,7 +267,16 @@ def _print(report: IngestReport) -> None:
         )
     if report.pending is not None:
         click.echo(f"accepted, to be finished by the next ingest: {printable(sentence(report.pending))}", err=True)
+    if len(report.formats) > 1 or report.losses:
+        click.echo(f"formats: {formats(report)}")
     click.echo(summary(report))
+
+
+def formats(report: IngestReport) -> str:
+    """How many documents of each format are up to date now."""
+    counted = ", ".join(f"{_FORMATS.get(media_type, media_type)} {count}" for media_type, count in report.formats)
+    incomplete = sum(each.incomplete for each in report.losses)
+    return f"{counted} ({incomplete} incomplete)" if incomplete else counted
 
 
 def _data(report: IngestReport) -> dict[str, object]:
@@ -200,10 +285,15 @@ def _data(report: IngestReport) -> dict[str, object]:
     data: dict[str, object] = data_of(report)
     return data | {
         "failed": [
-            {"source": each.source, "reason": each.error.problem.value, "detail": each.error.detail}
-            for each in report.failed
+            {"source": each.source, "reason": _reason(each), "detail": each.error.detail} for each in report.failed
         ],
+        "formats": dict(report.formats),
         "skipped": dict(report.skipped),
         "unknown_suffixes": dict(report.unknown_suffixes),
         "pending": None if report.pending is None else sentence(report.pending),
     }
+
+
+def _reason(failed: FailedSource) -> str:
+    error = failed.error
+    return error.problem.value if isinstance(error, ReadFailure) else error.reason

@@ -15,12 +15,13 @@ from groundkit.cli.common import (
 )
 from groundkit.cli.older import is_older, list_older
 from groundkit.cli.printable import one_line
+from groundkit.core.model import DocumentRecord
 from groundkit.core.paths import lies_below
 from groundkit.core.walking import Decision, FoundFailed, FoundFile, FoundSkipped
 from groundkit.errors import GroundkitError
 from groundkit.opening import list_collections
 from groundkit.opening import open as open_collection
-from groundkit.status import IndexStatus
+from groundkit.status import BoundDocuments, IndexStatus
 
 
 @click.command("list")
@@ -109,10 +110,24 @@ def files_command(path: str | None, why: bool, skipped: bool, index_dir: str | N
             for each in records:
                 click.echo(one_line(each.source))
         case _:
-            cells = [(each.source, each.source_class.value, str(each.chunks), str(each.length)) for each in records]
-            if cells:
-                print_table(cells, ("source", "class", "chunks", "code points"), right=(2, 3))
+            if records:
+                _table(records)
     return 0 if records else 1
+
+
+def _table(records: list[DocumentRecord]) -> None:
+    named = any(each.extractor for each in records)
+    head = ("source", "class", "chunks", "code points", *(("extractor",) if named else ()))
+    print_table([_cells_of(each, named) for each in records], head, right=(2, 3))
+
+
+def _cells_of(record: DocumentRecord, named: bool) -> tuple[str, ...]:
+    cells = (record.source, _class(record), str(record.chunks), str(record.length))
+    return (*cells, record.extractor or "") if named else cells
+
+
+def _class(record: DocumentRecord) -> str:
+    return f"{record.source_class.value}{', incomplete' if record.incomplete else ''}"
 
 
 def _skipped(found: list[FoundFile | FoundSkipped | FoundFailed], form: str) -> int:
@@ -166,10 +181,20 @@ def status_command(index_dir: str | None, collection: str, form: str) -> int:
         ("generation", f"{status.generation}{' (a write is still to be finished)' if status.unfinished else ''}"),
         ("chunking", f"{settings.chunk_size} code points, overlap {settings.chunk_overlap}"),
         ("analyzer", status.analyzer),
+        *(("extractor", _bound(each)) for each in status.extractors),
         ("failed", str(len(status.failures))),
+        *((("incomplete", str(len(status.incomplete))),) if status.incomplete else ()),
     )
     for name, value in facts:
-        click.echo(f"{name:>10}  {value}")
+        click.echo(f"{name:>10}  {one_line(value)}")
+    for lossy in status.incomplete:
+        click.echo(f"            {one_line(lossy.source)}: {one_line('; '.join(lossy.losses))}")
     for failure in status.failures:
         click.echo(f"            {one_line(failure.source)}: {one_line(failure.detail)} ({failure.noticed_at})")
     return 0
+
+
+def _bound(each: BoundDocuments) -> str:
+    """An identity, how many documents it extracted, and what is to be done where it is not at work here."""
+    counted = f"{each.identity}: {each.documents} document{'' if each.documents == 1 else 's'}"
+    return counted if each.active else f"{counted}, not active here; `gk ingest` binds them anew"

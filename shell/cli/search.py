@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 import click
 
 from groundkit.cli.common import (
+    address,
     badge,
     collection_options,
     color_option,
     format_option,
+    incomplete_mark,
     opened,
     place,
     print_json,
@@ -82,7 +84,7 @@ def _print_data(hits: list[RetrievalResult], text: str, offset: int, form: str) 
                 click.echo(_markdown(hit))
         case _:
             for hit in hits:
-                click.echo(place(hit.source, hit.locator.line, hit.locator.column))
+                click.echo(address(hit.citation))
 
 
 def hit_data(hit: RetrievalResult, rank: int) -> dict[str, object]:
@@ -98,6 +100,9 @@ def hit_data(hit: RetrievalResult, rank: int) -> dict[str, object]:
         "line": hit.locator.line,
         "column": hit.locator.column,
         "heading_path": list(hit.locator.heading_path),
+        "pages": data_of(hit.locator.pages),
+        "anchor": hit.locator.anchor,
+        "incomplete": hit.incomplete,
         "start": hit.citation.start_offset,
         "end": hit.citation.end_offset,
         "document_id": hit.document_id,
@@ -145,9 +150,9 @@ _MARGIN = "   "
 def _print_hit(hit: RetrievalResult, rank: int, wanted: "Asked", full: bool, color: bool, columns: int | None) -> None:
     from groundkit.cli.excerpts import excerpt, marked, wrapped
 
-    where = style(place(hit.source, hit.locator.line, hit.locator.column), color, bold=True)
+    where = style(place(hit.citation), color, bold=True)
     score = style(f"{hit.score:.3f}", color, dim=True)
-    click.echo(f"{rank}. {where}  {badge(hit.verification, color)}  {score}")
+    click.echo(f"{rank}. {where}  {badge(hit.verification, color)}  {score}{incomplete_mark(hit.incomplete, color)}")
     if hit.verification is not None and not hit.verification:
         click.echo(f"{_MARGIN}{one_line(hit.verification.detail)}")
     if hit.locator.heading_path:
@@ -163,6 +168,6 @@ def _markdown(hit: RetrievalResult) -> str:
     """A block quote with its citation below."""
     quoted = "\n".join(f"> {line}".rstrip() for line in printable(hit.text).strip("\n").split("\n"))
     verdict = hit.verification.verdict.value if hit.verification else "unchecked"
-    where = place(hit.source, hit.locator.line, hit.locator.column)
+    where = place(hit.citation)
     span = f"{hit.citation.start_offset}–{hit.citation.end_offset}"
     return f"{quoted}\n>\n> — `{where}` ({span}, {verdict}, `{hit.chunk_id}`)\n"

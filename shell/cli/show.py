@@ -7,7 +7,9 @@ from groundkit.cli.common import (
     collection_options,
     color_option,
     format_option,
+    incomplete_mark,
     opened,
+    pages,
     place,
     print_json,
     style,
@@ -46,10 +48,13 @@ def show_command(chunk: str, index_dir: str | None, collection: str, form: str, 
         return 1
     locator = fetched.chunk.locator
     click.echo(
-        f"{style(place(citation.source, locator.line, locator.column), on, bold=True)}  {badge(fetched.verification, on)}"
+        f"{style(place(citation), on, bold=True)}  {badge(fetched.verification, on)}"
+        f"{incomplete_mark(citation.incomplete, on)}"
     )
     facts = (
         ("headings", " › ".join(locator.heading_path)),
+        ("pages", pages(locator.pages) if locator.pages else ""),
+        ("anchor", locator.anchor),
         ("span", f"{citation.start_offset}–{citation.end_offset}"),
         ("class", citation.source_class.value + (f", {citation.extractor}" if citation.extractor else "")),
         ("chunk", fetched.chunk.id),

@@ -11,6 +11,7 @@ from groundkit.cli.common import (
     collection_options,
     color_option,
     format_option,
+    incomplete_mark,
     opened,
     place,
     print_json,
@@ -82,8 +83,9 @@ def _named(found: Collection, chunks: tuple[str, ...]) -> Iterator[_Row]:
 def _print(name: str, citation: Citation | None, verification: Verification, color: bool) -> None:
     where = one_line(name)
     if citation is not None and citation.locator is not None:
-        where = f"{place(citation.source, citation.locator.line, citation.locator.column)} {name}"
-    click.echo(f"{badge(verification, color)}  {where}")
+        where = f"{place(citation)} {name}"
+    mark = incomplete_mark(citation is not None and citation.incomplete, color)
+    click.echo(f"{badge(verification, color)}  {where}{mark}")
     click.echo(f"   {one_line(verification.detail)}")
 
 

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from groundkit.testing.memory_extraction import InlineExtractions as InlineExtractions
     from groundkit.testing.memory_files import MemoryFiles as MemoryFiles
     from groundkit.testing.memory_index import MemoryIndex as MemoryIndex
     from groundkit.testing.memory_store import MemoryStore as MemoryStore
@@ -15,12 +16,13 @@ if TYPE_CHECKING:
 
 _HOME = {
     "FrozenClock": "groundkit.testing.memory_system",
+    "InlineExtractions": "groundkit.testing.memory_extraction",
     "MemoryFiles": "groundkit.testing.memory_files",
     "MemoryIndex": "groundkit.testing.memory_index",
     "MemoryLock": "groundkit.testing.memory_system",
     "MemoryStore": "groundkit.testing.memory_store",
 }
-__all__ = ["FrozenClock", "MemoryFiles", "MemoryIndex", "MemoryLock", "MemoryStore"]
+__all__ = ["FrozenClock", "InlineExtractions", "MemoryFiles", "MemoryIndex", "MemoryLock", "MemoryStore"]
 
 
 def __getattr__(name: str) -> object:

@@ -117,13 +117,13 @@ class MemoryFiles:
                     named.setdefault(source_of(found), found)
         yield from (named[source] for source in sorted(named))
 
-    def explain(self, source: str, dispatch: Dispatch = BY_SUFFIX) -> Explanation:
+    def explain(self, source: str, dispatch: Dispatch | None = None) -> Explanation:
         if not is_asked_path(source):
             return explanation(source, outside_base(source))
         rules = self._own_rules("")
         if isinstance(rules, ReadFailure):
             return explanation(source, FoundFailed(rules, directory=True))
-        found = self._met(source, "", rules, dispatch) if source else EntryKind.DIRECTORY
+        found = self._met(source, "", rules, dispatch or BY_SUFFIX) if source else EntryKind.DIRECTORY
         return explanation(source, found)
 
     def _everything(self) -> set[str]:

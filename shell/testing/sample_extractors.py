@@ -161,12 +161,15 @@ class Anew(_Sample):
 
 @frozen
 class Crashing(_Sample):
-    """Ends its process as a fault in a C library does."""
+    """Ends its process as a fault in a C library does, with so many bytes in use."""
+
+    holding: int = 0
 
     def extract(self, data: bytes, hint: Hint) -> Extracted:
+        held = b"x" * self.holding
         signal.signal(signal.SIGSEGV, signal.SIG_DFL)
         ctypes.string_at(0)
-        raise AssertionError("unreachable")
+        raise AssertionError(len(held))
 
 
 @frozen

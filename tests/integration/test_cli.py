@@ -50,7 +50,7 @@ def test_the_index_directory_is_its_owners_alone(folder: Path) -> None:
 def test_a_second_ingest_finds_everything_unchanged(folder: Path) -> None:
     again = gk(folder, "ingest", ".")
     assert (again.code, again.err) == (0, "")
-    assert again.out == "added 0, unchanged 2, removed 0, failed 0, chunks 0\n"
+    assert again.out == "formats: Markdown 1, text 1\nadded 0, unchanged 2, removed 0, failed 0, chunks 0\n"
 
 
 def test_removals_are_counted(folder: Path) -> None:
@@ -282,7 +282,7 @@ def test_index_and_documents_can_move_together(folder: Path, tmp_path: Path) -> 
     moved.parent.mkdir()
     folder.rename(moved)
     assert gk(moved, "verify", "--all").code == 0
-    assert gk(moved, "ingest", ".").out.startswith("added 0, unchanged 2")
+    assert gk(moved, "ingest", ".").out.startswith("formats: Markdown 1, text 1\nadded 0, unchanged 2")
 
 
 def test_verify_can_look_below_another_base(folder: Path, tmp_path: Path) -> None:
@@ -420,7 +420,7 @@ def test_a_dropped_collection_is_unknown_and_leaves_only_its_lock(folder: Path) 
     assert gk(folder, "drop", "default").code == 2
     assert gk(folder, "list").code == 1
     assert json.loads(gk(folder, "list", "--format", "json").out)["collections"] == []
-    assert gk(folder, "ingest", ".").out.startswith("added 2")
+    assert gk(folder, "ingest", ".").out.startswith("formats: Markdown 1, text 1\nadded 2")
 
 
 # -- the machine says no

@@ -268,7 +268,7 @@ import sys
 import time
 from attrs import evolve, frozen
 from groundkit.adapters.extraction import WorkerPool
-from groundkit.testing.sample_extractors import LIMITS, Hanging, Lines, Pid, Sleeping, job, one_of
+from groundkit.testing.sample_extractors import LIMITS, Crashing, Hanging, Lines, Pid, Sleeping, job, one_of
 
 {definition}
 
@@ -351,7 +351,7 @@ print(one_of(pool, job(Pid())), flush=True)
 
 def test_a_forked_child_has_workers_of_its_own_and_leaves_the_parents_alone(tmp_path: Path) -> None:
     command = script(tmp_path, FORKED)
-    del command[1:3]  # that a process with threads forks is a warning of newer Pythons
+    command[2] = "ignore::DeprecationWarning"  # newer Pythons warn when a process with threads forks
     _, first, childs, parents = output(command)
     assert "Success" in first
     assert "Success" in childs
@@ -367,6 +367,17 @@ def test_the_workers_of_a_killed_process_end_by_themselves(tmp_path: Path, last:
         time.sleep(0.2)
         owner.kill()
     assert comes_true(lambda: gone(worker))
+
+
+def test_a_worker_that_dies_with_hardly_any_memory_left_is_held_to_have_died_of_it(tmp_path: Path) -> None:
+    last = """
+pool = WorkerPool(1)
+print(one_of(pool, job(Crashing(holding=170_000_000), limits=evolve(LIMITS, memory=220_000_000))))
+print(one_of(pool, job(Crashing(holding=50_000_000), limits=evolve(LIMITS, memory=220_000_000))))
+"""
+    much, little = output(script(tmp_path, last))
+    assert "MEMORY" in much
+    assert "DIED" in little
 
 
 def test_a_program_that_is_no_interpreter_is_named(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ import groundkit
 from groundkit.collection import Collection
 from groundkit.core.ports import Ports
 from groundkit.core.result import Success
-from groundkit.testing import FrozenClock, MemoryFiles, MemoryIndex, MemoryLock, MemoryStore
+from groundkit.extractors import Registry
+from groundkit.testing import FrozenClock, InlineExtractions, MemoryFiles, MemoryIndex, MemoryLock, MemoryStore
 
 #: Words that no stemmer changes, since the twin's index has none.
 WORDS = st.sampled_from(["tide", "moon", "rock", "lamp", "\n\n", "# lamp\n", "港", "é", "\r\n"])
@@ -25,6 +26,8 @@ def on_twins(files: dict[str, bytes]) -> Collection:
         sources=lambda _: Success(MemoryFiles(files)),
         clock=FrozenClock("2026-01-01T00:00:00Z"),
         lock=MemoryLock(),
+        extractors=Registry(),
+        extractions=lambda _: InlineExtractions(),
     )
     return Collection(ports, Path("/nowhere/.groundkit"), "default", Path("/nowhere"))
 

@@ -1,6 +1,7 @@
 """Laws of the PDF extractor, over files made on the spot and what is left of them after damage."""
 
 import logging
+import zlib
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -275,3 +276,23 @@ def test_deflated_data_that_is_damaged_makes_the_text_incomplete() -> None:
     body[middle : middle + 8] = b"\xff" * 8
     result = extract(streams_pdf([stream(shown("whole")), bytes(body)]))
     assert result.unwrap().incomplete
+
+
+@given(st.integers(1, 3), st.floats(0.05, 0.9))
+def test_contents_that_break_off_make_the_text_incomplete(broken: int, part: float) -> None:
+    """pypdf inflates what there is of a stream that was cut, and says nothing."""
+    whole = [deflated(shown(f"page {number} " + "more of it " * 40)) for number in range(1, 4)]
+    assert not extracted(streams_pdf(whole)).incomplete
+    data = zlib.compress(shown(f"page {broken} " + "more of it " * 40), 9)
+    cut = data[: max(20, int(len(data) * part))]
+    streams = [*whole[: broken - 1], stream(cut, b"/Filter /FlateDecode"), *whole[broken:]]
+    extraction = extracted(streams_pdf(streams))
+    assert extraction.incomplete
+    assert extraction.losses[0].startswith(f"page {broken}: ")
+
+
+def test_a_checksum_that_is_missing_or_wrong_costs_no_text() -> None:
+    data = zlib.compress(shown("all of it is here"), 9)
+    for ending in (b"", b"\0\0\0\0", data[-4:] + b"\r"):
+        extraction = extracted(streams_pdf([stream(data[:-4] + ending, b"/Filter /FlateDecode")]))
+        assert (squeezed(extraction.text), extraction.incomplete) == ("allofitishere", False)

@@ -1,0 +1,118 @@
+"""Extraction for verification: one at a time, each once for the same bytes and the same identity."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from functools import cache
+from threading import Lock
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from attrs import Factory, define, field
+
+from groundkit.core.ports import ExtractionJob, Extractions, Extractor
+from groundkit.core.result import Failure, Result, Success
+
+if TYPE_CHECKING:
+    from groundkit.core.extraction import Extraction, ExtractionFailed
+
+#: What is remembered in one process: so many texts, of so many code points together; the latest always is.
+REMEMBERED_TEXTS = 64
+REMEMBERED_CHARACTERS = 32_000_000
+
+_Extracted: TypeAlias = "Result[str, ExtractionFailed]"
+_Key: TypeAlias = tuple[object, ...]
+
+
+class ExtractionStore(Protocol):
+    """Extractions kept from one process to the next, by SHA-256 of the bytes and identity. Loses what it likes."""
+
+    def get(self, digest: str, identity: str) -> Extraction | None: ...
+
+    def put(self, digest: str, identity: str, extraction: Extraction) -> None: ...
+
+
+@define
+class Memo:
+    """Texts extracted lately in this process. Nothing enters it but what a verification extracted itself."""
+
+    _texts: OrderedDict[_Key, _Extracted] = Factory(OrderedDict)
+    _characters: int = 0
+    _lock: Lock = Factory(Lock)
+
+    def get(self, key: _Key) -> _Extracted | None:
+        with self._lock:
+            if key in self._texts:
+                self._texts.move_to_end(key)
+            return self._texts.get(key)
+
+    def put(self, key: _Key, extracted: _Extracted) -> None:
+        with self._lock:
+            self._characters += _length(extracted) - _length(self._texts.pop(key, None))
+            self._texts[key] = extracted
+            while len(self._texts) > 1 and (
+                len(self._texts) > REMEMBERED_TEXTS or self._characters > REMEMBERED_CHARACTERS
+            ):
+                self._characters -= _length(self._texts.popitem(last=False)[1])
+
+
+@cache
+def process_memo() -> Memo:
+    """What this process remembers, whichever collection asked."""
+    return Memo()
+
+
+def _token(extractor: Extractor) -> object:
+    """What tells apart two extractors of one identity: they themselves, or where they cannot be compared, their class."""
+    try:
+        hash(extractor)
+    except TypeError:
+        return type(extractor)
+    return extractor
+
+
+def _length(extracted: _Extracted | None) -> int:
+    return len(extracted.unwrap()) if isinstance(extracted, Success) else 0
+
+
+@define
+class Extracting:
+    """Extracts in one worker, begun when it is first needed. Close it."""
+
+    _extractions: Callable[[int], Extractions]
+    _memo: Memo
+    _worker: list[Extractions] = Factory(list)
+    _lock: Lock = field(factory=Lock, init=False)
+
+    def text(self, job: ExtractionJob, digest: str, store: ExtractionStore | None = None) -> _Extracted:
+        """The text of bytes with this SHA-256."""
+        key = (digest, job.identity, _token(job.extractor), job.limits)
+        with self._lock:
+            known = self._memo.get(key)
+            if known is not None:
+                return known
+            kept = store.get(digest, job.identity) if store is not None else None
+            extracted = Success(kept) if kept is not None else self._extracted(job)
+            text: _Extracted = Success(extracted.unwrap().text) if isinstance(extracted, Success) else extracted
+            if isinstance(text, Success) or not text.failure().passing:
+                self._memo.put(key, text)
+            if store is not None and kept is None and isinstance(extracted, Success):
+                store.put(digest, job.identity, extracted.unwrap())
+            return text
+
+    def _extracted(self, job: ExtractionJob) -> Result[Extraction, ExtractionFailed]:
+        if not self._worker:
+            self._worker.append(self._extractions(1))
+        worker = self._worker[0]
+        worker.start(0, job)
+        for _, extracted in worker.finished(wait=True):
+            return extracted
+        from groundkit.core.extraction import ExtractionFailed, ExtractionProblem
+
+        return Failure(ExtractionFailed(ExtractionProblem.DIED, "its worker is gone"))
+
+    def close(self) -> None:
+        """End the worker. What comes after begins a new one."""
+        with self._lock:
+            while self._worker:
+                self._worker.pop().close()

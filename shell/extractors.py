@@ -1,0 +1,189 @@
+"""Which extractors there are: the built-in ones whose library is installed, those of entry points, those a user added.
+
+Nothing is imported before an extractor is asked for, and what is wrong with one is said of that one alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from attrs import Factory, define, frozen
+
+from groundkit.core.ports import ActiveExtractor
+from groundkit.core.result import Failure, Result, Success
+
+if TYPE_CHECKING:
+    from groundkit.core.extraction import ExtractorMissing
+    from groundkit.core.kinds import Kind, Kinds
+    from groundkit.core.ports import Extractor
+
+#: Packages offer extractors under this entry point group: a class or function that makes one when called, or one ready made.
+ENTRY_POINTS = "groundkit.extractors"
+
+
+def _pdf() -> Extractor:
+    from groundkit.adapters.pdf import PdfExtractor
+
+    return PdfExtractor()
+
+
+def _html() -> Extractor:
+    from groundkit.adapters.html import HtmlExtractor
+
+    return HtmlExtractor()
+
+
+@frozen
+class Offer:
+    """An extractor that is there if a distribution is installed, in this version at least; `extra` installs it."""
+
+    media_types: frozenset[str]
+    distribution: str
+    at_least: tuple[int, ...]
+    extra: str
+    make: Callable[[], Extractor]
+
+
+BUILT_IN = (
+    Offer(frozenset({"application/pdf"}), "pypdf", (7, 1), "pdf", _pdf),
+    Offer(frozenset({"text/html", "application/xhtml+xml"}), "beautifulsoup4", (4, 13), "html", _html),
+)
+
+
+@frozen
+class _Known:
+    """Extractors, the first for a media type first; by media type, what somebody added and is broken, and what is missing."""
+
+    extractors: tuple[tuple[frozenset[str], ActiveExtractor], ...]
+    broken: Mapping[str, ExtractorMissing]
+    missing: Mapping[str, ExtractorMissing]
+    kinds: Kinds
+
+
+@define
+class Registry:
+    """The extractors of one collection: the added ones before those of entry points before the built-in ones."""
+
+    _added: tuple[Extractor, ...] = ()
+    _offers: tuple[Offer, ...] = BUILT_IN
+    _known: list[_Known] = Factory(list)
+
+    @property
+    def kinds(self) -> Kinds:
+        return self._all().kinds
+
+    def reader_of(self, media_type: str) -> Result[ActiveExtractor, ExtractorMissing]:
+        known = self._all()
+        if media_type in known.broken:  # another one in its place would hide the fault
+            return Failure(known.broken[media_type])
+        for media_types, active in known.extractors:
+            if media_type in media_types:
+                return Success(active)
+        from groundkit.core.extraction import ExtractorMissing
+
+        nobody = ExtractorMissing(media_type, f"no extractor reads {media_type}")
+        return Failure(known.missing.get(media_type, nobody))
+
+    def active(self, identity: str) -> ActiveExtractor | None:
+        return next((active for _, active in self._all().extractors if active.identity == identity), None)
+
+    def all_active(self) -> tuple[ActiveExtractor, ...]:
+        """All that are at work here, in the order in which they are asked."""
+        return tuple(active for _, active in self._all().extractors)
+
+    def _all(self) -> _Known:
+        if not self._known:
+            self._known.append(_found(self._added, self._offers))
+        return self._known[0]
+
+
+def active_extractors() -> tuple[Extractor, ...]:
+    """The extractors that are at work here without anything being added: built-in ones whose library is installed, and
+    those of entry points."""
+    return tuple(each.extractor for each in Registry().all_active())
+
+
+def _found(added: Iterable[Extractor], offers: Iterable[Offer]) -> _Known:
+    from groundkit.core.extraction import ExtractorMissing
+    from groundkit.core.kinds import KINDS
+
+    known: list[tuple[frozenset[str], ActiveExtractor]] = []
+    broken: dict[str, ExtractorMissing] = {}
+    missing: dict[str, ExtractorMissing] = {}
+    kinds: dict[str, Kind] = {}
+    for each in (*added, *_of_entry_points(missing)):
+        described = _described(each)
+        if isinstance(described, str):
+            wrong = type(each).__qualname__
+            broken |= {every: ExtractorMissing(every, f"{wrong}: {described}") for every in _claimed(each)}
+            continue
+        known.append(described)
+        kinds = _suffixes_of(each) | kinds
+    for offer in offers:
+        lacking = _lacking(offer)
+        if lacking is None:
+            made = offer.make()
+            known.append((made.media_types, ActiveExtractor(made.identity, made)))
+        else:
+            command = f"pip install 'groundkit[{offer.extra}]'"
+            missing |= {each: ExtractorMissing(each, lacking, command) for each in offer.media_types}
+    return _Known(tuple(known), broken, missing, KINDS | kinds)
+
+
+def _lacking(offer: Offer) -> str | None:
+    """Why an offer cannot be taken up; None if it can. A distribution that is there and broken is found by using it."""
+    from importlib import metadata
+
+    try:
+        found = metadata.version(offer.distribution)
+    except metadata.PackageNotFoundError:
+        return f"needs {offer.distribution}, which is not installed"
+    numbers = tuple(map(int, re.findall(r"\d+", found)[: len(offer.at_least)]))
+    if numbers < offer.at_least:
+        return f"needs {offer.distribution} {'.'.join(map(str, offer.at_least))} or later, {found} is installed"
+    return None
+
+
+def _of_entry_points(missing: dict[str, ExtractorMissing]) -> Iterable[Extractor]:
+    """What other packages offer. One that cannot be loaded is told of under its name, which is a media type by custom."""
+    from importlib import metadata
+
+    from groundkit.core.extraction import ExtractorMissing
+
+    for point in sorted(metadata.entry_points(group=ENTRY_POINTS), key=lambda each: (each.name, each.value)):
+        try:
+            loaded = point.load()
+            yield loaded() if callable(loaded) else loaded
+        except Exception as error:  # noqa: BLE001 - somebody else's code: what it does concerns those who need it
+            said = f"the extractor {point.value} cannot be loaded: {type(error).__name__}: {error}"
+            missing[point.name] = ExtractorMissing(point.name, said)
+
+
+def _described(extractor: Extractor) -> tuple[frozenset[str], ActiveExtractor] | str:
+    """An extractor with its media types and identity, or what is wrong with them."""
+    try:
+        identity: object = extractor.identity
+        media_types = frozenset(extractor.media_types)
+    except Exception as error:  # noqa: BLE001 - as above
+        return f"its identity cannot be told: {type(error).__name__}: {error}"
+    if isinstance(identity, str) and identity.strip() and identity.isprintable():
+        return media_types, ActiveExtractor(identity, extractor)
+    return f"{identity!r} is no identity; it should read name/version"
+
+
+def _claimed(extractor: Extractor) -> frozenset[str]:
+    """The media types of an extractor of which nothing else may work."""
+    try:
+        return frozenset(extractor.media_types)
+    except Exception:  # noqa: BLE001 - as above
+        return frozenset()
+
+
+def _suffixes_of(extractor: Extractor) -> dict[str, Kind]:
+    """`suffixes` of an extractor, where it has any: from suffix to media type, for files that nobody else reads."""
+    from groundkit.core.kinds import Kind, Loader
+
+    suffixes: Mapping[str, str] = getattr(extractor, "suffixes", {})
+    return {suffix.lower(): Kind(Loader.EXTRACTOR, media_type) for suffix, media_type in suffixes.items()}
