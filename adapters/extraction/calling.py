@@ -1,10 +1,16 @@
 """One extractor, called as it deserves: whatever it raises or gives back amiss is a failure with a name."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from attrs import evolve
 
 from groundkit.core.extraction import Extraction, ExtractionFailed, ExtractionProblem, Hint, checked, clean
-from groundkit.core.ports import Extractor
 from groundkit.core.result import Failure, Result, Success
+
+if TYPE_CHECKING:  # a worker starts sooner without it
+    from groundkit.core.ports import Extractor
 
 #: What an extractor says of a failure is cut at so many code points.
 DETAIL_LIMIT = 500

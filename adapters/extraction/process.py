@@ -78,7 +78,8 @@ class Worker:
         self.jobs = 0
         self._dead = False
         self._lock = Lock()
-        self._own_peak_above = 0
+        # What the kernel reports as a process's peak begins with that of whoever started it.
+        self._inherited_peak = 0
         self._process = subprocess.Popen(
             [_executable(), "-P", "-c", _BOOTSTRAP],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0,
@@ -102,7 +103,7 @@ class Worker:
         talk = _Talk(self._to, self._from, [start], cap=_PIECE)
         payload = talk.answer.payload if talk.until(_START_SECONDS) and talk.answer else b""
         if payload.isdigit():
-            self._own_peak_above = int(payload)
+            self._inherited_peak = int(payload)
             return Success(None)
         self.end()
         reason = talk.read[:_SAID].decode("utf-8", "replace") or f"{self._ending()}, and said nothing"
@@ -127,7 +128,7 @@ class Worker:
         if self._process.returncode == -signal.SIGXCPU:
             took = f"took more than {limits.cpu_seconds} s of a processor"
             return Died(ExtractionProblem.CPU, f"{took}; --cpu-limit raises it")
-        if talk.over or (peak > self._own_peak_above and _bytes(peak) > _NEAR * limits.memory):
+        if talk.over or (peak > self._inherited_peak and _bytes(peak) > _NEAR * limits.memory):
             return Died(ExtractionProblem.MEMORY, too_much_memory(limits.memory))
         said = "sent what is no answer" if talk.garbled else self._ending()
         return Died(ExtractionProblem.DIED, f"its process {said}")
