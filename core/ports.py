@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from attrs import field, frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from contextlib import AbstractContextManager
 
     from groundkit.core.changes import LexicalDocument, SourceFailure, Write
@@ -266,6 +266,22 @@ class Extractions(Protocol):
         """End every worker, also a busy one. Closing twice does nothing."""
 
 
+class KeptExtractions(Protocol):
+    """Extractions kept on disk from one verification to the next. May lose any of them; never gives back another one."""
+
+    def get(self, digest: str, identity: str) -> Extraction | None:
+        """What an extractor of this identity made of bytes with this SHA-256, if it is here, whole."""
+
+    def put(self, digest: str, identity: str, extraction: Extraction) -> None:
+        """Keep it, if there is room. Never raises for want of it."""
+
+    def retain(self, digests: Collection[str]) -> None:
+        """Remove what was made of other bytes than these."""
+
+    def discard(self) -> None:
+        """Remove everything, and the directory."""
+
+
 class Clock(Protocol):
     def now(self) -> str:
         """UTC, ISO 8601 with seconds and `Z`."""
@@ -288,7 +304,8 @@ class Ports:
     """Everything a use case may reach, for one collection.
 
     `lexical` gives the index for a stemming language, `sources` a reader below a base directory (relative to the index
-    directory, posix separators), `extractions` a number of workers; the caller of the last two closes what it gets.
+    directory, posix separators), `extractions` a number of workers; the caller of the last two closes what it gets. `kept`
+    gives the extractions on disk, at most so many bytes of them.
     """
 
     documents: DocumentStore
@@ -298,3 +315,4 @@ class Ports:
     lock: WriterLock
     extractors: ExtractorRegistry
     extractions: Callable[[int], Extractions]
+    kept: Callable[[int], KeptExtractions]

@@ -24,7 +24,7 @@ class Settings:
     """Chunk size and overlap in code points, stemming language, and the largest source in bytes.
 
     One extraction may take `time_limit` seconds, `cpu_limit` seconds of a processor, and `memory_limit` bytes; for a large
-    source more, see `limits_for`. `base` is the base directory relative to the index directory (posix separators), or None while no local source was
+    source more, see `limits_for`. Of extractions made for verification, `cache_bytes` are kept on disk. `base` is the base directory relative to the index directory (posix separators), or None while no local source was
     ingested. `recut` holds from a change of the chunk sizes until every source was cut by the new ones.
     """
 
@@ -37,6 +37,7 @@ class Settings:
     time_limit: int = 20
     cpu_limit: int = 10
     memory_limit: int = 512 * 1024 * 1024
+    cache_bytes: int = 0
 
     @property
     def hard_limit(self) -> int:
@@ -77,6 +78,8 @@ def checked(settings: Settings) -> Result[Settings, SettingsRefused]:
             return Failure(SettingsRefused(name, getattr(settings, name), f"1 to {LONGEST} seconds"))
     if not LEAST_MEMORY <= settings.memory_limit <= LARGEST:
         return Failure(SettingsRefused("memory_limit", settings.memory_limit, f"{LEAST_MEMORY} to {LARGEST} bytes"))
+    if not 0 <= settings.cache_bytes <= LARGEST:
+        return Failure(SettingsRefused("cache_bytes", settings.cache_bytes, f"0 to {LARGEST} bytes"))
     return Success(settings)
 
 
@@ -98,6 +101,7 @@ class SettingsChange:
     time_limit: int | None = None
     cpu_limit: int | None = None
     memory_limit: int | None = None
+    cache_bytes: int | None = None
 
 
 def changed(settings: Settings, change: SettingsChange) -> Result[Settings, SettingsRefused]:

@@ -4,16 +4,28 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from groundkit.adapters.html import HtmlExtractor as HtmlExtractor
+    from groundkit.adapters.pdf import PdfExtractor as PdfExtractor
     from groundkit.collection import Collection as Collection
     from groundkit.core.auditing import Finding as Finding
+    from groundkit.core.extraction import Anchor as Anchor
+    from groundkit.core.extraction import Extraction as Extraction
+    from groundkit.core.extraction import ExtractionFailed as ExtractionFailed
+    from groundkit.core.extraction import ExtractionProblem as ExtractionProblem
+    from groundkit.core.extraction import ExtractorMissing as ExtractorMissing
+    from groundkit.core.extraction import Hint as Hint
+    from groundkit.core.extraction import NotExtracted as NotExtracted
+    from groundkit.core.extraction import Page as Page
     from groundkit.core.model import Chunk as Chunk
     from groundkit.core.model import Citation as Citation
     from groundkit.core.model import Document as Document
     from groundkit.core.model import DocumentRecord as DocumentRecord
+    from groundkit.core.model import ExtractionFacts as ExtractionFacts
     from groundkit.core.model import FromExtractor as FromExtractor
     from groundkit.core.model import FromSnapshot as FromSnapshot
     from groundkit.core.model import FromText as FromText
     from groundkit.core.model import Locator as Locator
+    from groundkit.core.model import PageRange as PageRange
     from groundkit.core.model import Reason as Reason
     from groundkit.core.model import RetrievalResult as RetrievalResult
     from groundkit.core.model import SourceClass as SourceClass
@@ -22,7 +34,11 @@ if TYPE_CHECKING:
     from groundkit.core.model import Verification as Verification
     from groundkit.core.older import OldChunk as OldChunk
     from groundkit.core.older import OldStore as OldStore
+    from groundkit.core.outline import Heading as Heading
     from groundkit.core.paths import is_within_base as is_within_base
+    from groundkit.core.ports import Extractor as Extractor
+    from groundkit.core.result import Failure as Failure
+    from groundkit.core.result import Success as Success
     from groundkit.core.settings import Settings as Settings
     from groundkit.core.walking import Explanation as Explanation
     from groundkit.core.walking import FoundFailed as FoundFailed
@@ -36,13 +52,17 @@ if TYPE_CHECKING:
     from groundkit.errors import QueryError as QueryError
     from groundkit.errors import RetrievalError as RetrievalError
     from groundkit.errors import StorageError as StorageError
+    from groundkit.extractors import active_extractors as active_extractors
     from groundkit.fetch import FetchedChunk as FetchedChunk
     from groundkit.ingest import FailedSource as FailedSource
     from groundkit.ingest import IngestReport as IngestReport
+    from groundkit.ingest import LossySource as LossySource
     from groundkit.ingest import SourceEvent as SourceEvent
     from groundkit.opening import index_status as index_status
     from groundkit.opening import list_collections as list_collections
     from groundkit.opening import open as open
+    from groundkit.status import BoundDocuments as BoundDocuments
+    from groundkit.status import IncompleteDocument as IncompleteDocument
     from groundkit.status import IndexStatus as IndexStatus
     from groundkit.uncollected import resolve_citation as resolve_citation
     from groundkit.uncollected import verify_citation as verify_citation
@@ -51,16 +71,31 @@ if TYPE_CHECKING:
 _HOME = {
     name: module
     for module, names in {
+        "groundkit.adapters.html": ("HtmlExtractor",),
+        "groundkit.adapters.pdf": ("PdfExtractor",),
         "groundkit.collection": ("Collection",),
+        "groundkit.core.auditing": ("Finding",),
+        "groundkit.core.extraction": (
+            "Anchor",
+            "Extraction",
+            "ExtractionFailed",
+            "ExtractionProblem",
+            "ExtractorMissing",
+            "Hint",
+            "NotExtracted",
+            "Page",
+        ),
         "groundkit.core.model": (
             "Chunk",
             "Citation",
             "Document",
             "DocumentRecord",
+            "ExtractionFacts",
             "FromExtractor",
             "FromSnapshot",
             "FromText",
             "Locator",
+            "PageRange",
             "Reason",
             "RetrievalResult",
             "SourceClass",
@@ -68,21 +103,26 @@ _HOME = {
             "Verdict",
             "Verification",
         ),
-        "groundkit.doctor": ("Diagnosis",),
+        "groundkit.core.older": (
+            "OldChunk",
+            "OldStore",
+        ),
+        "groundkit.core.outline": ("Heading",),
+        "groundkit.core.paths": ("is_within_base",),
+        "groundkit.core.ports": ("Extractor",),
+        "groundkit.core.result": (
+            "Failure",
+            "Success",
+        ),
+        "groundkit.core.settings": ("Settings",),
         "groundkit.core.walking": (
             "Explanation",
             "FoundFailed",
             "FoundFile",
             "FoundSkipped",
         ),
-        "groundkit.core.auditing": ("Finding",),
-        "groundkit.core.older": (
-            "OldChunk",
-            "OldStore",
-        ),
+        "groundkit.doctor": ("Diagnosis",),
         "groundkit.drop": ("Removed",),
-        "groundkit.core.settings": ("Settings",),
-        "groundkit.core.paths": ("is_within_base",),
         "groundkit.errors": (
             "ConfigurationError",
             "GroundkitError",
@@ -91,11 +131,28 @@ _HOME = {
             "RetrievalError",
             "StorageError",
         ),
+        "groundkit.extractors": ("active_extractors",),
         "groundkit.fetch": ("FetchedChunk",),
-        "groundkit.ingest": ("FailedSource", "IngestReport", "SourceEvent"),
-        "groundkit.opening": ("index_status", "list_collections", "open"),
-        "groundkit.status": ("IndexStatus",),
-        "groundkit.uncollected": ("resolve_citation", "verify_citation"),
+        "groundkit.ingest": (
+            "FailedSource",
+            "IngestReport",
+            "LossySource",
+            "SourceEvent",
+        ),
+        "groundkit.opening": (
+            "index_status",
+            "list_collections",
+            "open",
+        ),
+        "groundkit.status": (
+            "BoundDocuments",
+            "IncompleteDocument",
+            "IndexStatus",
+        ),
+        "groundkit.uncollected": (
+            "resolve_citation",
+            "verify_citation",
+        ),
         "groundkit.verify": ("Checked",),
     }.items()
     for name in names

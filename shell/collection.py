@@ -113,6 +113,7 @@ class Collection:
         time_limit: int | None = None,
         cpu_limit: int | None = None,
         memory_limit: int | None = None,
+        cache_bytes: int | None = None,
         jobs: int | None = None,
         check: bool = False,
         wait: float = 10.0,
@@ -122,7 +123,8 @@ class Collection:
 
         Documents whose files are gone from a given folder are removed. `max_bytes` is the largest file, `wait` the
         seconds to wait for another writer. PDF and HTML files are extracted `jobs` at a time (else: as many as there are
-        processors), each within `time_limit` and `cpu_limit` seconds and `memory_limit` bytes.
+        processors), each within `time_limit` and `cpu_limit` seconds and `memory_limit` bytes; `cache_bytes` of what is
+        extracted again to verify it are kept on disk.
         One bad source never stops the others: see `failed` of the report, or let `strict` raise an error for the first
         one when everything else is done; `strict` also refuses documents of which text is missing. With `check` nothing
         is written: the report says what would be.
@@ -131,7 +133,7 @@ class Collection:
 
         sources = self.sources_of([paths] if isinstance(paths, str | os.PathLike) else list(paths))
         base = None if self._base is None else config.relative_base(self._base, self._index_directory)
-        limits = (time_limit, cpu_limit, memory_limit)
+        limits = (time_limit, cpu_limit, memory_limit, cache_bytes)
         change = SettingsChange(chunk_size, chunk_overlap, language, max_bytes, base, *limits)
         at_a_time = config.processors() if jobs is None else max(1, jobs)
         request = IngestRequest(sources, as_text, prune_all, change, wait, at_a_time, strict, check)
@@ -325,19 +327,21 @@ class Collection:
                 return self._without_base(str(error))
             stored = Settings()
         base = stored.base if self._base is None else config.relative_base(self._base, self._index_directory)
-        return Lookup(None if base is None else self._opener(base), self._extractors(), stored, self._cited_text)
+        extractors = self._extractors(stored.cache_bytes)
+        return Lookup(None if base is None else self._opener(base), extractors, stored, self._cited_text)
 
     def _without_base(self, why: str) -> Lookup:
         from groundkit.core.sources import ReadFailure, ReadProblem
         from groundkit.verify import Lookup
 
         refused = Failure(ReadFailure("", ReadProblem.UNREADABLE, why))
-        return Lookup(lambda: refused, self._extractors(), Settings(), self._cited_text)
+        return Lookup(lambda: refused, self._extractors(0), Settings(), self._cited_text)
 
-    def _extractors(self) -> Extractors:
+    def _extractors(self, cache_bytes: int) -> Extractors:
         from groundkit.verify import Extractors
 
-        return Extractors(self._ports.extractors, self._extracting)
+        kept = self._ports.kept(cache_bytes) if cache_bytes else None
+        return Extractors(self._ports.extractors, self._extracting, kept)
 
     def _opener(self, base: str) -> OpenSources:
         return lambda: self._ports.sources(base)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from groundkit.core.older import OldChunk, OldStore
-    from groundkit.core.ports import Extractions, Extractor, LexicalIndex, LockBusy, SourceReader
+    from groundkit.core.ports import Extractions, Extractor, KeptExtractions, LexicalIndex, LockBusy, SourceReader
     from groundkit.core.storage import StorageFailure
 
 
@@ -52,6 +52,11 @@ def ports_for(index_directory: Path, collection: str, extractors: Sequence[Extra
     def lexical(language: str) -> LexicalIndex:
         return TantivyIndex(index_directory / f"{collection}.lexical", language)
 
+    def kept(limit: int) -> KeptExtractions:
+        from groundkit.adapters.extraction import ExtractionCache
+
+        return ExtractionCache(index_directory / f"{collection}.cache", limit)
+
     def sources(base: str) -> Result[SourceReader, ReadFailure]:
         return sources_below(absolute_base(base, index_directory), index_directory)
 
@@ -63,6 +68,7 @@ def ports_for(index_directory: Path, collection: str, extractors: Sequence[Extra
         lock=_LockInPrivateDirectory(index_directory, FileLock(index_directory / f"{collection}.lock")),
         extractors=Registry(tuple(extractors)),
         extractions=extractions,
+        kept=kept,
     )
 
 

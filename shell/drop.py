@@ -12,6 +12,7 @@ from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import Settings
 from groundkit.core.storage import AllRecords, StorageProblem, StoreState
 from groundkit.reading import stored_settings
+from groundkit.retaining import retain_cited
 from groundkit.writing import WriteFailure, Writer, recovered_writer
 
 RemoveRefused: TypeAlias = LockBusy | WriteFailure
@@ -57,6 +58,7 @@ def _carry_out(
     written = writer.write(Write(removed=gone))
     if isinstance(written, Failure):
         return written
+    retain_cited(ports, state.settings)
     forgotten = ports.documents.record_failures(gone, ())
     late = forgotten.failure() if isinstance(forgotten, Failure) else None
     return Success(Removed(gone, unknown, written.unwrap().pending or late))
@@ -85,4 +87,5 @@ def drop(ports: Ports, wait: float) -> Result[None, RemoveRefused]:
         discarded = ports.lexical(language).discard(None)
         if isinstance(discarded, Failure):
             return discarded
+        ports.kept(0).discard()
         return ports.documents.remove_files()

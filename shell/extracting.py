@@ -6,11 +6,11 @@ from collections import OrderedDict
 from collections.abc import Callable
 from functools import cache
 from threading import Lock
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from attrs import Factory, define, field
 
-from groundkit.core.ports import ExtractionJob, Extractions, Extractor
+from groundkit.core.ports import ExtractionJob, Extractions, Extractor, KeptExtractions
 from groundkit.core.result import Failure, Result, Success
 
 if TYPE_CHECKING:
@@ -22,14 +22,6 @@ REMEMBERED_CHARACTERS = 32_000_000
 
 _Extracted: TypeAlias = "Result[str, ExtractionFailed]"
 _Key: TypeAlias = tuple[object, ...]
-
-
-class ExtractionStore(Protocol):
-    """Extractions kept from one process to the next, by SHA-256 of the bytes and identity. Loses what it likes."""
-
-    def get(self, digest: str, identity: str) -> Extraction | None: ...
-
-    def put(self, digest: str, identity: str, extraction: Extraction) -> None: ...
 
 
 @define
@@ -84,7 +76,7 @@ class Extracting:
     _worker: list[Extractions] = Factory(list)
     _lock: Lock = field(factory=Lock, init=False)
 
-    def text(self, job: ExtractionJob, digest: str, store: ExtractionStore | None = None) -> _Extracted:
+    def text(self, job: ExtractionJob, digest: str, store: KeptExtractions | None = None) -> _Extracted:
         """The text of bytes with this SHA-256."""
         key = (digest, job.identity, _token(job.extractor), job.limits)
         with self._lock:

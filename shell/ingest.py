@@ -169,6 +169,8 @@ def _writer(
         noted = writer.write(Write(settings=settings))
         if isinstance(noted, Failure):
             return noted
+        if not settings.cache_bytes:
+            ports.kept(0).discard()
     return Success(writer)
 
 

@@ -45,6 +45,7 @@ from groundkit.ingest_values import (
     OnEvent,
     SourceEvent,
 )
+from groundkit.retaining import retain_cited
 from groundkit.writing import Behind, Nowhere, WriteFailure, Writer
 
 
@@ -260,6 +261,7 @@ class Run:
             noted = self._note_failures(untold)
             if isinstance(noted, Failure):
                 return noted
+            retain_cited(self.ports, self.settings)
         return Success(self._report(gone, written.unwrap()))
 
     def _report(self, gone: Removals, pending: WriteFailure | None) -> IngestReport:

@@ -16,7 +16,7 @@ from groundkit.core.model import (
     Verification,
 )
 from groundkit.core.paths import is_within_base
-from groundkit.core.ports import ExtractionJob, ExtractorRegistry, SourceReader
+from groundkit.core.ports import ExtractionJob, ExtractorRegistry, KeptExtractions, SourceReader
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import Settings, limits_for
 from groundkit.core.sources import ReadFailure, ReadProblem, ReadSource
@@ -31,7 +31,7 @@ from groundkit.core.verdicts import (
     TextFound,
     judge,
 )
-from groundkit.extracting import Extracting, ExtractionStore
+from groundkit.extracting import Extracting
 
 OpenSources = Callable[[], Result[SourceReader, ReadFailure]]
 _Read = Callable[[str], Evidence | ReadSource]
@@ -50,7 +50,7 @@ class Extractors:
 
     registry: ExtractorRegistry
     extracting: Extracting
-    store: ExtractionStore | None = None
+    store: KeptExtractions | None = None
 
 
 @frozen

@@ -7,7 +7,7 @@ import re
 import tempfile
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
@@ -61,12 +61,22 @@ class ExtractionCache:
             self._write(self._path(digest, identity), stored)
             self._make_room(len(stored))
 
-    def forget(self, digest: str) -> None:
-        """Remove what was made of these bytes, by whichever extractor."""
-        with suppress(OSError):
+    def retain(self, digests: Collection[str]) -> None:
+        """Remove what was made of other bytes than these, by whichever extractor."""
+        with self._lock, suppress(OSError):
+            self._held = None
             for entry in self._entries():
-                if entry.name.startswith(f"{digest}."):
+                if _DIGEST.match(entry.name[:64]) and entry.name[:64] not in digests:
                     os.unlink(entry.path)
+
+    def discard(self) -> None:
+        """Remove every file of ours, and the directory if nothing else is in it."""
+        with self._lock, suppress(OSError):
+            self._held = None
+            for entry in self._entries():
+                if _DIGEST.match(entry.name[:64]) or entry.name.startswith(_NEW):
+                    os.unlink(entry.path)
+            os.rmdir(self._directory)
 
     def _path(self, digest: str, identity: str) -> Path:
         return (

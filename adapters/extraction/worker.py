@@ -129,7 +129,7 @@ def _limit(seconds: float, cpu: int, memory: int) -> None:
 
 def _lower(what: int, soft: int) -> None:
     hard = resource.getrlimit(what)[1]
-    with suppress(OSError, ValueError):  # macOS takes no limit of memory that is below what is in use
+    with suppress(OSError, ValueError, OverflowError):  # macOS takes no limit of memory that is below what is in use
         resource.setrlimit(what, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))
 
 

@@ -172,8 +172,9 @@ class _Feeder:
 
     def tell_hiding(self, depth: int) -> None:
         """The first element of a page that is told of is enough: what it hides holds the others."""
-        tag = next((tag for tag, own in self.hiding if own > depth), None)
-        if tag and not self.told:
-            what = tag.name if tag.name == "template" else f"hidden {tag.name}"
-            self.unclosed.append(Unclosed(what, tag.sourcepos or 0, bool(tag.contents)))
-            self.told = True
+        if self.told or not self.hiding or self.hiding[-1][1] <= depth:
+            return
+        tag = next(tag for tag, own in self.hiding if own > depth)
+        what = tag.name if tag.name == "template" else f"hidden {tag.name}"
+        self.unclosed.append(Unclosed(what, tag.sourcepos or 0, bool(tag.contents)))
+        self.told = True

@@ -19,8 +19,8 @@ def _deflated(page: Any) -> Iterator[bytes]:
     contents = page.get("/Contents")
     contents = contents.get_object() if contents is not None else None
     for each in contents if isinstance(contents, list) else [contents]:
-        stream = each.get_object() if each is not None else None
-        filters = stream.get("/Filter") if hasattr(stream, "get") else None
+        stream: Any = each.get_object() if each is not None else None
+        filters: Any = stream.get("/Filter") if hasattr(stream, "get") else None
         first = filters[0] if isinstance(filters, list) and filters else filters
         raw = getattr(stream, "_data", None)
         if first in ("/FlateDecode", "/Fl") and isinstance(raw, bytes) and raw:

@@ -38,7 +38,7 @@ TABLES = (
         build INTEGER NOT NULL, dropped INTEGER NOT NULL DEFAULT 0 CHECK (dropped IN (0, 1)),
         chunk_size INTEGER NOT NULL, chunk_overlap INTEGER NOT NULL, language TEXT NOT NULL,
         max_bytes INTEGER NOT NULL, base TEXT, recut INTEGER NOT NULL CHECK (recut IN (0, 1)),
-        time_limit INTEGER NOT NULL, cpu_limit INTEGER NOT NULL, memory_limit INTEGER NOT NULL,
+        time_limit INTEGER NOT NULL, cpu_limit INTEGER NOT NULL, memory_limit INTEGER NOT NULL, cache_bytes INTEGER NOT NULL,
         CHECK (cur <= tip)
     ) STRICT""",
     """CREATE TABLE documents (
@@ -84,7 +84,7 @@ def alive(table: str) -> str:
 STATE = """SELECT c.g, c.token, c.analyzer, c.chunks, c.tokens, c.longest,
                   t.g, t.token, t.analyzer, t.chunks, t.tokens, t.longest,
                   s.build, s.dropped, s.chunk_size, s.chunk_overlap, s.language, s.max_bytes, s.base, s.recut,
-                  s.time_limit, s.cpu_limit, s.memory_limit
+                  s.time_limit, s.cpu_limit, s.memory_limit, s.cache_bytes
              FROM state s JOIN generations c ON c.g = s.cur JOIN generations t ON t.g = s.tip"""
 
 RECORD_COLUMNS = """d.id, d.source, d.source_class, d.extractor, d.text_digest, d.length, d.chunks, d.media_type,
@@ -130,14 +130,14 @@ INSERT_CHUNK = """INSERT INTO chunks (row, since, tokens, document, start, stop,
                   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 INSERT_GENERATION = "INSERT INTO generations (g, token, analyzer, chunks, tokens, longest) VALUES (?, ?, ?, ?, ?, ?)"
 INSERT_STATE = """INSERT INTO state (one, cur, tip, build, chunk_size, chunk_overlap, language, max_bytes, base, recut,
-                  time_limit, cpu_limit, memory_limit) VALUES (1, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+                  time_limit, cpu_limit, memory_limit, cache_bytes) VALUES (1, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 UPDATE_SETTINGS = """UPDATE state SET chunk_size = ?, chunk_overlap = ?, language = ?, max_bytes = ?, base = ?, recut = ?,
-                     time_limit = ?, cpu_limit = ?, memory_limit = ?"""
+                     time_limit = ?, cpu_limit = ?, memory_limit = ?, cache_bytes = ?"""
 
 
 def settings_row(settings: Settings) -> Row:
     sizes = (settings.chunk_size, settings.chunk_overlap)
-    limits = (settings.time_limit, settings.cpu_limit, settings.memory_limit)
+    limits = (settings.time_limit, settings.cpu_limit, settings.memory_limit, settings.cache_bytes)
     return (*sizes, settings.language, settings.max_bytes, settings.base, int(settings.recut), *limits)
 
 
@@ -153,7 +153,7 @@ def _generation(g: int, token: str, analyzer: str, chunks: int, tokens: int, lon
 def state_of(row: Sequence[object]) -> tuple[StoreState, bool]:
     """The state, and whether the collection was dropped."""
     cells: Sequence = row  # type: ignore[type-arg] # STRICT tables hold what the columns say
-    chunk_size, chunk_overlap, language, max_bytes, base, recut, *limits = cells[14:23]
+    chunk_size, chunk_overlap, language, max_bytes, base, recut, *limits = cells[14:24]
     settings = Settings(chunk_size, chunk_overlap, language, max_bytes, base, bool(recut), *limits)
     return StoreState(_generation(*cells[0:6]), _generation(*cells[6:12]), cells[12], settings), bool(cells[13])
 

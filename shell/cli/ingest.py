@@ -93,6 +93,12 @@ _FORMATS = {
     help=f"Memory one extraction may take (new: {_DEFAULT.memory_limit}).",
 )
 @click.option(
+    "--cache-bytes",
+    metavar="BYTES",
+    type=int,
+    help=f"Keep so much on disk of what is extracted again to verify it (new: {_DEFAULT.cache_bytes}).",
+)
+@click.option(
     "--strict",
     is_flag=True,
     help="Refuse documents of which text is missing; when everything is done, end with the first failure as the error.",
@@ -115,6 +121,7 @@ def ingest_command(
     time_limit: int | None,
     cpu_limit: int | None,
     memory_limit: int | None,
+    cache_bytes: int | None,
     strict: bool,
     check: bool,
     wait: float,
@@ -144,6 +151,7 @@ def ingest_command(
             time_limit=time_limit,
             cpu_limit=cpu_limit,
             memory_limit=memory_limit,
+            cache_bytes=cache_bytes,
             check=check,
             wait=wait,
             on_progress=_both(changes, on_progress) if check else on_progress,

@@ -165,14 +165,14 @@ class SourceReaderContract:
         assert list(self.found(tree)) == ["a-b.md", "a.md", "a/b.md", "a/b/y.md", "a/x.md", "ab.md"]
 
     def test_suffixes_decide_unless_all_is_text(self) -> None:
-        tree: Tree = {"a.md": b"", "b.TXT": b"", "c.markdown": b"", "d.html": b"", "e": b"", "f.md.": b""}
+        tree: Tree = {"a.md": b"", "b.TXT": b"", "c.markdown": b"", "d.rst": b"", "e": b"", "f.md.": b""}
         told = self.found(tree)
         assert [source for source, each in told.items() if isinstance(each, FoundFile)] == [
             "a.md",
             "b.TXT",
             "c.markdown",
         ]
-        assert told["d.html"] == FoundSkipped("d.html", SkipReason.UNKNOWN_SUFFIX, ".html")
+        assert told["d.rst"] == FoundSkipped("d.rst", SkipReason.UNKNOWN_SUFFIX, ".rst")
         assert all(
             isinstance(each, FoundFile)
             for each in self.found(tree, WalkRequest(("",), Dispatch(as_text=True))).values()
@@ -213,7 +213,7 @@ class SourceReaderContract:
             ("gone.md", ReadProblem.MISSING),
             ("a.md/b.md", ReadProblem.MISSING),
             ("a.md/b/c.md", ReadProblem.MISSING),
-            ("x.html", ReadProblem.UNKNOWN_SUFFIX),
+            ("x.rst", ReadProblem.UNKNOWN_SUFFIX),
             ("special.md", ReadProblem.NOT_REGULAR),
             ("link.md", ReadProblem.OUTSIDE_BASE),
             ("link/a.md", ReadProblem.OUTSIDE_BASE),
@@ -226,7 +226,7 @@ class SourceReaderContract:
     def test_a_named_path_that_cannot_be_taken_fails(self, path: str, problem: ReadProblem) -> None:
         tree: Tree = {
             "a.md": b"",
-            "x.html": b"",
+            "x.rst": b"",
             "special.md": Special(),
             "link.md": Link("a.md"),
             "link": Link("d"),

@@ -331,7 +331,7 @@ class StoreContract:
 
     def test_settings_are_part_of_a_write(self) -> None:
         store = self.created()
-        told = Settings(base="..", time_limit=7, cpu_limit=86_400, memory_limit=2**30 + 1)
+        told = Settings(base="..", time_limit=7, cpu_limit=86_400, memory_limit=2**30 + 1, cache_bytes=5)
         assert store.stage(Write(settings=told)).unwrap() == ()
         assert store.view().unwrap().state.settings == told
 

@@ -358,7 +358,11 @@ def test_a_forked_child_has_workers_of_its_own_and_leaves_the_parents_alone(tmp_
     assert "Success" in parents
 
 
-@pytest.mark.parametrize("last", ["time.sleep(600)", "one_of(pool, job(Sleeping(seconds=2.0)))"], ids=["idle", "busy"])
+@pytest.mark.parametrize(
+    "last",
+    ["time.sleep(600)", "one_of(pool, job(Hanging(), limits=evolve(LIMITS, seconds=1.0)))"],
+    ids=["idle", "busy"],
+)
 def test_the_workers_of_a_killed_process_end_by_themselves(tmp_path: Path, last: str) -> None:
     text = "pool = WorkerPool(1)\nprint(one_of(pool, job(Pid())).unwrap().text, flush=True)\n" + last
     with subprocess.Popen(script(tmp_path, text), env=environment(), stdout=subprocess.PIPE) as owner:

@@ -57,7 +57,7 @@ def test_what_was_put_is_given_back_to_the_same_bytes_and_identity_alone(text: s
 def test_nothing_is_made_by_asking_and_what_is_made_is_private(folder: Path) -> None:
     cache = ExtractionCache(folder, MEGABYTE)
     assert cache.get(digest(1), "x@1") is None
-    cache.forget(digest(1))
+    cache.retain(set())
     assert not folder.exists()
     cache.put(digest(1), "x@1", KNOWN)
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
@@ -154,14 +154,26 @@ def test_what_a_killed_process_left_half_written_goes_in_time(folder: Path) -> N
     assert new.exists()
 
 
-def test_forgetting_removes_all_that_was_made_of_these_bytes_and_no_more(folder: Path) -> None:
+def test_retaining_removes_all_that_was_made_of_other_bytes_and_no_more(folder: Path) -> None:
     cache = ExtractionCache(folder, MEGABYTE)
     for number in (1, 2):
         for identity in ("x@1", "x@2"):
             cache.put(digest(number), identity, KNOWN)
-    cache.forget(digest(1))
+    cache.retain({digest(2)})
     assert [cache.get(digest(1), identity) for identity in ("x@1", "x@2")] == [None, None]
     assert [cache.get(digest(2), identity) for identity in ("x@1", "x@2")] == [KNOWN, KNOWN]
+
+
+def test_discarding_leaves_nothing_but_what_is_not_ours(folder: Path) -> None:
+    cache = ExtractionCache(folder, MEGABYTE)
+    cache.discard()
+    cache.put(digest(1), "x@1", KNOWN)
+    cache.discard()
+    assert not folder.exists()
+    cache.put(digest(1), "x@1", KNOWN)
+    (folder / "note.txt").write_bytes(b"somebody's")
+    cache.discard()
+    assert [each.name for each in folder.iterdir()] == ["note.txt"]
 
 
 def test_a_digest_that_is_none_names_no_file(folder: Path) -> None:
@@ -176,7 +188,7 @@ def test_a_digest_that_is_none_names_no_file(folder: Path) -> None:
 def test_a_place_that_takes_nothing_is_borne(place: str) -> None:
     cache = ExtractionCache(Path(place) / "c.cache", MEGABYTE)
     cache.put(digest(1), "x@1", KNOWN)
-    cache.forget(digest(1))
+    cache.retain(set())
     assert cache.get(digest(1), "x@1") is None
 
 
@@ -187,7 +199,7 @@ def test_an_unwritable_directory_is_borne(folder: Path) -> None:
     folder.chmod(0o500)
     try:
         cache.put(digest(2), "x@1", KNOWN)
-        cache.forget(digest(1))
+        cache.retain(set())
         assert (cache.get(digest(1), "x@1"), cache.get(digest(2), "x@1")) == (KNOWN, None)
     finally:
         folder.chmod(0o700)
