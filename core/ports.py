@@ -269,6 +269,9 @@ class Extractions(Protocol):
 class KeptExtractions(Protocol):
     """Extractions kept on disk from one verification to the next. May lose any of them; never gives back another one."""
 
+    def prepare(self) -> None:
+        """Make the place for them, if there is none. Until then nothing is kept."""
+
     def get(self, digest: str, identity: str) -> Extraction | None:
         """What an extractor of this identity made of bytes with this SHA-256, if it is here, whole."""
 

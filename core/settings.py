@@ -37,7 +37,7 @@ class Settings:
     time_limit: int = 20
     cpu_limit: int = 10
     memory_limit: int = 512 * 1024 * 1024
-    cache_bytes: int = 0
+    cache_bytes: int = 256 * 1024 * 1024
 
     @property
     def hard_limit(self) -> int:

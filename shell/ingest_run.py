@@ -102,6 +102,7 @@ class Run:
     failed: list[ReadFailure | NotExtracted] = Factory(list)
     losses: list[LossySource] = Factory(list)
     batch: _Batch = Factory(_Batch)
+    extracts: bool = False
 
     def carry_out(self, on_event: OnEvent | None) -> Result[IngestReport, WriteFailure]:
         """Everything. A failure means that not all was accepted; what was written stays."""
@@ -171,6 +172,7 @@ class Run:
 
     def _extract(self, read: ReadSource, kind: Kind, pending: Pending) -> str | None:
         """One source that is not text: keep it, or have its text extracted."""
+        self.extracts = True
         wrong = mislabelled(read.source, kind.media_type, read.data)
         if wrong is not None:
             return self._fail(wrong)
@@ -261,7 +263,8 @@ class Run:
             noted = self._note_failures(untold)
             if isinstance(noted, Failure):
                 return noted
-            retain_cited(self.ports, self.settings)
+            if self.extracts or any(self.known[each].extraction is not None for each in gone.removed):
+                retain_cited(self.ports, self.settings)
         return Success(self._report(gone, written.unwrap()))
 
     def _report(self, gone: Removals, pending: WriteFailure | None) -> IngestReport:

@@ -9,7 +9,10 @@ from groundkit.core.storage import AllRecords
 
 
 def retain_cited(ports: Ports, settings: Settings) -> None:
-    """Keep only extractions of bytes that a stored document names. What cannot be looked up is left to the next time."""
+    """Keep only extractions of bytes that a stored document names, and make room for those that are to come.
+
+    What cannot be looked up is left to the next time.
+    """
     if not settings.cache_bytes:
         return
     viewed = ports.documents.view()
@@ -20,4 +23,7 @@ def retain_cited(ports: Ports, settings: Settings) -> None:
     if isinstance(listed, Failure):
         return
     named = {each.extraction.source_digest for each in listed.unwrap() if each.extraction is not None}
-    ports.kept(settings.cache_bytes).retain(named)
+    kept = ports.kept(settings.cache_bytes)
+    if named:
+        kept.prepare()
+    kept.retain(named)

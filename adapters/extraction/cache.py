@@ -25,7 +25,7 @@ _SHA = hashlib.sha256().digest_size
 
 
 class ExtractionCache:
-    """A directory (0700, made when first written to) of files (0600), each with the SHA-256 of the rest of it in front.
+    """A directory (0700) of files (0600), each with the SHA-256 of the rest of it in front.
 
     Several processes may use one directory; each holds it to the limit by what it wrote itself.
     """
@@ -35,6 +35,11 @@ class ExtractionCache:
         self._limit = limit_bytes
         self._lock = Lock()
         self._held: int | None = None
+
+    def prepare(self) -> None:
+        """Make the directory. What has not been prepared keeps nothing, so that no search makes a directory."""
+        with suppress(OSError):
+            os.mkdir(self._directory, 0o700)
 
     def get(self, digest: str, identity: str) -> Extraction | None:
         """What was put for these bytes and this extractor; None if nothing, or nothing whole."""
@@ -84,8 +89,6 @@ class ExtractionCache:
         )
 
     def _write(self, path: Path, stored: bytes) -> None:
-        with suppress(FileExistsError):
-            os.mkdir(self._directory, 0o700)
         descriptor, name = tempfile.mkstemp(prefix=_NEW, dir=self._directory)
         try:
             with open(descriptor, "wb") as file:

@@ -37,6 +37,12 @@ def the_file(folder: Path) -> Path:
     return file
 
 
+def prepared(folder: Path, limit: int = MEGABYTE) -> ExtractionCache:
+    cache = ExtractionCache(folder, limit)
+    cache.prepare()
+    return cache
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return tmp_path / "c.cache"
@@ -45,7 +51,7 @@ def folder(tmp_path: Path) -> Path:
 @given(texts(), st.text(st.characters(exclude_categories=["Cs"])))
 def test_what_was_put_is_given_back_to_the_same_bytes_and_identity_alone(text: str, identity: str) -> None:
     with tempfile.TemporaryDirectory() as temporary:
-        cache = ExtractionCache(Path(temporary) / "c.cache", MEGABYTE)
+        cache = prepared(Path(temporary) / "c.cache")
         kept = evolve(KNOWN, text=text + "One\ntext")
         cache.put(digest(1), identity, kept)
         again = ExtractionCache(Path(temporary) / "c.cache", MEGABYTE)
@@ -56,16 +62,18 @@ def test_what_was_put_is_given_back_to_the_same_bytes_and_identity_alone(text: s
 
 def test_nothing_is_made_by_asking_and_what_is_made_is_private(folder: Path) -> None:
     cache = ExtractionCache(folder, MEGABYTE)
+    cache.put(digest(1), "x@1", KNOWN)
     assert cache.get(digest(1), "x@1") is None
     cache.retain(set())
     assert not folder.exists()
+    cache.prepare()
     cache.put(digest(1), "x@1", KNOWN)
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert stat.S_IMODE(the_file(folder).stat().st_mode) == 0o600
 
 
 def test_a_later_extraction_takes_the_place_of_an_earlier_one(folder: Path) -> None:
-    cache = ExtractionCache(folder, MEGABYTE)
+    cache = prepared(folder)
     for text in ("first", "second"):
         cache.put(digest(1), "x@1", Extraction(text))
     assert cache.get(digest(1), "x@1") == Extraction("second")
@@ -73,7 +81,7 @@ def test_a_later_extraction_takes_the_place_of_an_earlier_one(folder: Path) -> N
 
 
 def test_a_file_with_any_bit_flipped_is_none(folder: Path) -> None:
-    cache = ExtractionCache(folder, MEGABYTE)
+    cache = prepared(folder)
     cache.put(digest(1), "x@1", KNOWN)
     file = the_file(folder)
     whole = file.read_bytes()
@@ -85,7 +93,7 @@ def test_a_file_with_any_bit_flipped_is_none(folder: Path) -> None:
 
 
 def test_a_torn_file_is_none(folder: Path) -> None:
-    cache = ExtractionCache(folder, MEGABYTE)
+    cache = prepared(folder)
     cache.put(digest(1), "x@1", KNOWN)
     file = the_file(folder)
     whole = file.read_bytes()
@@ -95,7 +103,7 @@ def test_a_torn_file_is_none(folder: Path) -> None:
 
 
 def test_a_file_under_the_name_of_another_is_none(folder: Path) -> None:
-    cache = ExtractionCache(folder, MEGABYTE)
+    cache = prepared(folder)
     cache.put(digest(1), "x@1", KNOWN)
     whole = the_file(folder).read_bytes()
     for number, identity in ((2, "x@1"), (1, "x@2")):
@@ -108,7 +116,7 @@ def test_a_file_under_the_name_of_another_is_none(folder: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["folder", "link", "fifo"])
 def test_what_is_no_file_of_ours_is_none_and_blocks_nobody(folder: Path, kind: str) -> None:
-    cache = ExtractionCache(folder, MEGABYTE)
+    cache = prepared(folder)
     cache.put(digest(1), "x@1", KNOWN)
     file = the_file(folder)
     file.rename(folder.parent / "elsewhere")
@@ -124,7 +132,7 @@ def test_what_is_no_file_of_ours_is_none_and_blocks_nobody(folder: Path, kind: s
 
 
 def test_beyond_the_limit_the_least_recently_used_go(folder: Path) -> None:
-    cache = ExtractionCache(folder, 100_000)
+    cache = prepared(folder, 100_000)
     for number in range(6):
         cache.put(digest(number), "x@1", noise(24_000))
         for position, file in enumerate(sorted(folder.iterdir(), key=lambda each: each.stat().st_mtime_ns)):
@@ -136,7 +144,7 @@ def test_beyond_the_limit_the_least_recently_used_go(folder: Path) -> None:
 
 
 def test_one_that_is_larger_than_the_limit_drives_nothing_out(folder: Path) -> None:
-    cache = ExtractionCache(folder, 20_000)
+    cache = prepared(folder, 20_000)
     cache.put(digest(1), "x@1", KNOWN)
     cache.put(digest(2), "x@1", noise(100_000))
     assert cache.get(digest(2), "x@1") is None
@@ -155,7 +163,7 @@ def test_what_a_killed_process_left_half_written_goes_in_time(folder: Path) -> N
 
 
 def test_retaining_removes_all_that_was_made_of_other_bytes_and_no_more(folder: Path) -> None:
-    cache = ExtractionCache(folder, MEGABYTE)
+    cache = prepared(folder)
     for number in (1, 2):
         for identity in ("x@1", "x@2"):
             cache.put(digest(number), identity, KNOWN)
@@ -165,11 +173,12 @@ def test_retaining_removes_all_that_was_made_of_other_bytes_and_no_more(folder: 
 
 
 def test_discarding_leaves_nothing_but_what_is_not_ours(folder: Path) -> None:
-    cache = ExtractionCache(folder, MEGABYTE)
+    cache = prepared(folder)
     cache.discard()
     cache.put(digest(1), "x@1", KNOWN)
     cache.discard()
     assert not folder.exists()
+    cache.prepare()
     cache.put(digest(1), "x@1", KNOWN)
     (folder / "note.txt").write_bytes(b"somebody's")
     cache.discard()
@@ -177,16 +186,16 @@ def test_discarding_leaves_nothing_but_what_is_not_ours(folder: Path) -> None:
 
 
 def test_a_digest_that_is_none_names_no_file(folder: Path) -> None:
-    cache = ExtractionCache(folder, MEGABYTE)
+    cache = prepared(folder)
     for wrong in ("", "..", "../" * 3 + "etc/passwd", digest(1).upper(), digest(1) + "\n", digest(1)[1:]):
         cache.put(wrong, "x@1", KNOWN)
         assert cache.get(wrong, "x@1") is None
-    assert not folder.exists()
+    assert not [*folder.iterdir()]
 
 
 @pytest.mark.parametrize("place", ["/dev/full", "/dev/null", "/proc/self"])
 def test_a_place_that_takes_nothing_is_borne(place: str) -> None:
-    cache = ExtractionCache(Path(place) / "c.cache", MEGABYTE)
+    cache = prepared(Path(place) / "c.cache")
     cache.put(digest(1), "x@1", KNOWN)
     cache.retain(set())
     assert cache.get(digest(1), "x@1") is None
@@ -194,7 +203,7 @@ def test_a_place_that_takes_nothing_is_borne(place: str) -> None:
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is unwritable for root")
 def test_an_unwritable_directory_is_borne(folder: Path) -> None:
-    cache = ExtractionCache(folder, MEGABYTE)
+    cache = prepared(folder)
     cache.put(digest(1), "x@1", KNOWN)
     folder.chmod(0o500)
     try:
@@ -206,7 +215,7 @@ def test_an_unwritable_directory_is_borne(folder: Path) -> None:
 
 
 def test_many_threads_get_what_they_put_or_nothing(folder: Path) -> None:
-    cache = ExtractionCache(folder, 60_000)
+    cache = prepared(folder, 60_000)
     wrong: list[int] = []
 
     def work(first: int) -> None:
