@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from attrs import frozen
@@ -27,11 +28,12 @@ from groundkit.core.ports import ExtractionJob, Extractions, Extractor
 from groundkit.core.result import Failure, Result, Success
 
 MEDIA_TYPE = "application/x-lines"
+SUFFIX = ".x"
 
 __all__ = [
     "HINT", "LIMITS", "MEDIA_TYPE", "Anew", "Bare", "Burning", "Crashing", "DiesOnce", "Eating", "Exiting", "Garbling",
     "Hanging", "Leaving", "Lines", "Misplacing", "Mistyping", "Nothing", "Pid", "Printing", "Raising", "Random", "Recursing",
-    "Refusing", "Sleeping", "all_of", "job", "one_of", "problem_of",
+    "Refusing", "SUFFIX", "Sleeping", "all_of", "job", "one_of", "problem_of",
 ]  # fmt: skip
 
 Extracted = Result[Extraction, ExtractionFailed]
@@ -53,6 +55,10 @@ class _Sample:
     @property
     def media_types(self) -> frozenset[str]:
         return frozenset({MEDIA_TYPE})
+
+    @property
+    def suffixes(self) -> Mapping[str, str]:
+        return {SUFFIX: MEDIA_TYPE}
 
     def extract(self, data: bytes, hint: Hint) -> Extracted:
         return Success(Extraction(data.decode()))
@@ -212,16 +218,22 @@ class Pid(_Sample):
         return Success(Extraction(str(os.getpid())))
 
 
+_LEAKED: list[list[bytes]] = []
+
+
 @frozen
 class Eating(_Sample):
-    """Takes memory: all there is, or so many bytes, after which it says who it was."""
+    """Takes memory: all there is, or so many bytes, after which it says who it was. Gives it back unless it is a `leak`."""
 
     size: int | None = None
+    leak: bool = False
 
     def extract(self, data: bytes, hint: Hint) -> Extracted:
         eaten = [b"x" * (self.size or 0)]
         while self.size is None:
             eaten.append(b"x" * 10_000_000)
+        if self.leak:
+            _LEAKED.append(eaten)
         return Success(Extraction(str(os.getpid())))
 
 

@@ -131,6 +131,12 @@ def test_a_worker_that_held_much_makes_way_for_a_fresh_one(pool: WorkerPool) -> 
     assert pid_of(pool, SMALL) != before
 
 
+def test_a_job_for_which_only_its_worker_had_no_room_is_done_by_another(pool: WorkerPool) -> None:
+    before = pid_of(pool, SMALL)
+    assert int(one_of(pool, job(Eating(size=45_000_000, leak=True), limits=SMALL)).unwrap().text) == before
+    assert int(one_of(pool, job(Eating(size=140_000_000), limits=SMALL)).unwrap().text) != before
+
+
 def test_a_worker_with_a_thread_left_in_it_makes_way_for_a_fresh_one(pool: WorkerPool) -> None:
     before = pid_of(pool)
     assert int(one_of(pool, job(Leaving())).unwrap().text) == before
