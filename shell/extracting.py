@@ -54,6 +54,10 @@ def process_memo() -> Memo:
     return Memo()
 
 
+def _key(job: ExtractionJob, digest: str) -> _Key:
+    return (digest, job.identity, _token(job.extractor), job.limits)
+
+
 def _token(extractor: Extractor) -> object:
     """What tells apart two extractors of one identity: they themselves, or where they cannot be compared, their class."""
     try:
@@ -78,19 +82,33 @@ class Extracting:
 
     def text(self, job: ExtractionJob, digest: str, store: KeptExtractions | None = None) -> _Extracted:
         """The text of bytes with this SHA-256."""
-        key = (digest, job.identity, _token(job.extractor), job.limits)
         with self._lock:
-            known = self._memo.get(key)
+            known = self._remembered(job, digest, store)
             if known is not None:
                 return known
-            kept = store.get(digest, job.identity) if store is not None else None
-            extracted = Success(kept) if kept is not None else self._extracted(job)
+            extracted = self._extracted(job)
+            if isinstance(extracted, Success) and store is not None:
+                store.put(digest, job.identity, extracted.unwrap())
             text: _Extracted = Success(extracted.unwrap().text) if isinstance(extracted, Success) else extracted
             if isinstance(text, Success) or not text.failure().passing:
-                self._memo.put(key, text)
-            if store is not None and kept is None and isinstance(extracted, Success):
-                store.put(digest, job.identity, extracted.unwrap())
+                self._memo.put(_key(job, digest), text)
             return text
+
+    def remembered(self, job: ExtractionJob, digest: str, store: KeptExtractions | None = None) -> _Extracted | None:
+        """The text, where nothing has to be extracted for it."""
+        with self._lock:
+            return self._remembered(job, digest, store)
+
+    def _remembered(self, job: ExtractionJob, digest: str, store: KeptExtractions | None) -> _Extracted | None:
+        known = self._memo.get(_key(job, digest))
+        if known is not None or store is None:
+            return known
+        kept = store.get(digest, job.identity)
+        if kept is None:
+            return None
+        text = Success(kept.text)
+        self._memo.put(_key(job, digest), text)
+        return text
 
     def _extracted(self, job: ExtractionJob) -> Result[Extraction, ExtractionFailed]:
         if not self._worker:

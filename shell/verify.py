@@ -36,8 +36,8 @@ from groundkit.extracting import Extracting
 OpenSources = Callable[[], Result[SourceReader, ReadFailure]]
 _Read = Callable[[str], Evidence | ReadSource]
 
-#: Bytes of extracted sources count so many times in a budget: their text takes so much longer to get at.
-EXTRACTION_WEIGHT = 32
+#: A byte that has to be extracted counts so many times in a budget: its text takes so much longer to get at.
+EXTRACTION_WEIGHT = 128
 
 
 def _not_at_hand(_: Citation) -> str | None:
@@ -148,15 +148,20 @@ class _Looker:
         return self._last[2]
 
     def _looked(self, source: str, provenance: FromText | FromExtractor) -> Evidence:
-        if self._budget is not None and self._spent >= self._budget:
-            return OutOfBudget(f"{self._budget} bytes of sources")
+        if self._exhausted:
+            return self._out_of_budget()
         read = self._read(source)
-        size = len(read.data) if isinstance(read, ReadSource) else 0
+        self._spent += len(read.data) if isinstance(read, ReadSource) else 0
         if isinstance(provenance, FromText):
-            self._spent += size
             return _text_of(read) if isinstance(read, ReadSource) else read
-        self._spent += EXTRACTION_WEIGHT * size
         return self._extracted(source, provenance, read)
+
+    @property
+    def _exhausted(self) -> bool:
+        return self._budget is not None and self._spent >= self._budget
+
+    def _out_of_budget(self) -> OutOfBudget:
+        return OutOfBudget(f"{self._budget} bytes of sources, of which extracted ones count {EXTRACTION_WEIGHT} times")
 
     def _extracted(self, source: str, provenance: FromExtractor, read: Evidence | ReadSource) -> Evidence:
         """An escape from the base outranks a mismatch, and that outranks a source that is missing or unreadable."""
@@ -178,7 +183,12 @@ class _Looker:
             return NoText(wrong)
         limits = limits_for(self._lookup.settings, len(read.data))
         job = ExtractionJob(active.extractor, active.identity, read.data, Hint(media_type), limits)
-        text = extractors.extracting.text(job, read.digest, extractors.store)
+        text = extractors.extracting.remembered(job, read.digest, extractors.store)
+        if text is None:
+            if self._exhausted:
+                return self._out_of_budget()
+            self._spent += EXTRACTION_WEIGHT * len(read.data)
+            text = extractors.extracting.text(job, read.digest, extractors.store)
         return NotReExtracted(source, text.failure()) if isinstance(text, Failure) else TextFound(text.unwrap())
 
 
