@@ -1,10 +1,9 @@
-"""Extractions kept on disk, by digest of the bytes and identity of the extractor. Whatever is not whole is not there."""
+"""Extractions kept on disk, by digest of the bytes and identity of the extractor. What is not whole is not there."""
 
 import hashlib
 import json
 import os
 import re
-import tempfile
 import time
 import zlib
 from collections.abc import Collection, Iterator
@@ -89,7 +88,8 @@ class ExtractionCache:
         )
 
     def _write(self, path: Path, stored: bytes) -> None:
-        descriptor, name = tempfile.mkstemp(prefix=_NEW, dir=self._directory)
+        name = self._directory / f"{_NEW}{os.urandom(8).hex()}"
+        descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         try:
             with open(descriptor, "wb") as file:
                 file.write(stored)

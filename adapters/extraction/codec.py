@@ -13,7 +13,7 @@ Coded: TypeAlias = Extraction | ExtractionFailed
 
 
 def encode(value: Coded) -> bytes:
-    """The value as bytes. Raises TypeError, ValueError or AttributeError if a field does not hold what its type says."""
+    """The value as bytes. Raises TypeError, ValueError or AttributeError where a field is of another type."""
     return json.dumps(_plain(value), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
 
 

@@ -1,4 +1,4 @@
-"""Extractors for tests, of a media type of their own, and jobs for them: one works, and one for each way of not working.
+"""Extractors for tests, of a media type of their own, and jobs for them: one works, the others each fail in their way.
 
 They stand in a module because a worker process has to be able to import them.
 """
@@ -31,9 +31,35 @@ MEDIA_TYPE = "application/x-lines"
 SUFFIX = ".x"
 
 __all__ = [
-    "HINT", "LIMITS", "MEDIA_TYPE", "Anew", "Bare", "Burning", "Crashing", "DiesOnce", "Eating", "Exiting", "Garbling",
-    "Hanging", "Leaving", "Lines", "Misplacing", "Mistyping", "Nothing", "Pid", "Printing", "Raising", "Random", "Recursing",
-    "Refusing", "SUFFIX", "Sleeping", "all_of", "job", "one_of", "problem_of",
+    "HINT",
+    "LIMITS",
+    "MEDIA_TYPE",
+    "SUFFIX",
+    "Anew",
+    "Bare",
+    "Burning",
+    "Crashing",
+    "DiesOnce",
+    "Eating",
+    "Exiting",
+    "Garbling",
+    "Hanging",
+    "Leaving",
+    "Lines",
+    "Misplacing",
+    "Mistyping",
+    "Nothing",
+    "Pid",
+    "Printing",
+    "Raising",
+    "Random",
+    "Recursing",
+    "Refusing",
+    "Sleeping",
+    "all_of",
+    "job",
+    "one_of",
+    "problem_of",
 ]  # fmt: skip
 
 Extracted = Result[Extraction, ExtractionFailed]
@@ -66,7 +92,7 @@ class _Sample:
 
 @frozen
 class Lines(_Sample):
-    """Text is the bytes as UTF-8, in capitals if `loud`. A form feed begins a page, `# ` a heading, `[name]` an anchor."""
+    """Text is the bytes as UTF-8, capitals if `loud`. Form feed begins a page, `# ` a heading, `[name]` an anchor."""
 
     loud: bool = False
 
@@ -223,7 +249,7 @@ _LEAKED: list[list[bytes]] = []
 
 @frozen
 class Eating(_Sample):
-    """Takes memory: all there is, or so many bytes, after which it says who it was. Gives it back unless it is a `leak`."""
+    """Takes memory: all there is, or so many bytes, and then says who it was. Gives it back, unless it is a `leak`."""
 
     size: int | None = None
     leak: bool = False
