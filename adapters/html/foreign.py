@@ -4,7 +4,7 @@ from collections import Counter
 
 from attrs import define, field
 
-_ROOTS = frozenset({"svg", "math"})
+ROOTS = frozenset({"svg", "math"})
 #: Elements of SVG and MathML whose content is HTML again.
 _POINTS = frozenset({"foreignobject", "desc", "title", "mi", "mo", "mn", "ms", "mtext"})
 #: Start tags of HTML that end SVG and MathML wherever they stand (13.2.6.5).
@@ -72,12 +72,12 @@ class Foreign:
 
     def start(self, name: str, closed: bool) -> bool:
         """Takes a start tag note of; whether its element is one of SVG or MathML."""
-        if not self.open and name not in _ROOTS:
+        if not self.open and name not in ROOTS:
             return False
         if name in _BREAKOUT:
             while self.content and self.open[-1][0] not in _POINTS:
                 self._pop()
-        foreign = name in _ROOTS or (self.content and self.open[-1][0] not in _POINTS)
+        foreign = name in ROOTS or (self.content and self.open[-1][0] not in _POINTS)
         if self.open or foreign:
             self._push(name, foreign, closed)
         return foreign

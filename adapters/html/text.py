@@ -8,10 +8,9 @@ read: text that CSS hides, or that `aria-hidden` keeps from screen readers, is k
 """
 
 from collections.abc import Iterator
-from enum import Enum
 from typing import TYPE_CHECKING
 
-from attrs import Factory, define
+from attrs import Factory, define, frozen
 
 from groundkit.adapters.html.layout import Gap, Layout
 from groundkit.adapters.html.tokens import Unclosed
@@ -23,35 +22,35 @@ if TYPE_CHECKING:
     from bs4.element import PageElement
 
 
-class _Role(Enum):
-    """How an element is laid out; what has no role here is in line."""
+@frozen
+class _Role:
+    """How an element is laid out: with a line break or a blank line before and after, its white space kept or not."""
 
-    BLOCK = "a blank line before and after"
-    LIST = "the same; within an item, a line break"
-    ITEM = "a line break before and after"
-    PRE = "a block that keeps its white space"
-    FIELD = "an item that keeps its white space"
-    BREAK = "a line break"
-    DROPPED = "not shown"
+    apart: bool = True
+    item: bool = False
+    list: bool = False
+    keeps: bool = False
+    shown: bool = True
 
 
-_ROLES: dict[str, _Role] = {
+_IN_LINE = _Role(apart=False)
+_BREAK = _Role(apart=False)
+_DROPPED = _Role(shown=False)
+_ROLES = {
     name: role
-    for role, names in {
-        _Role.BLOCK: "address article aside blockquote body center details dialog div fieldset figcaption figure footer form"
-        " frameset h1 h2 h3 h4 h5 h6 header hgroup hr html legend main marquee nav p search section summary table",
-        _Role.LIST: "dir dl menu ol ul",
-        _Role.ITEM: "caption dd dt li optgroup option td text th tr",
-        _Role.PRE: "listing plaintext pre xmp",
-        _Role.FIELD: "textarea",
-        _Role.BREAK: "br",
-        _Role.DROPPED: "annotation annotation-xml datalist iframe noembed noframes script style template title",
-    }.items()
+    for role, names in (
+        (_Role(), "address article aside blockquote body center details dialog div fieldset figcaption figure footer"),
+        (_Role(), "form frameset h1 h2 h3 h4 h5 h6 header hgroup hr html legend main marquee nav p search section"),
+        (_Role(), "summary table"),
+        (_Role(list=True), "dir dl menu ol ul"),
+        (_Role(item=True), "caption dd dt li optgroup option td text th tr"),
+        (_Role(keeps=True), "listing plaintext pre xmp"),
+        (_Role(item=True, keeps=True), "textarea"),
+        (_BREAK, "br"),
+        (_DROPPED, "annotation annotation-xml datalist iframe noembed noframes script style template title"),
+    )
     for name in names.split()
 }
-_APART = frozenset({_Role.BLOCK, _Role.LIST, _Role.ITEM, _Role.PRE, _Role.FIELD})
-_ITEMS = frozenset({_Role.ITEM, _Role.FIELD})
-_KEEPING = frozenset({_Role.PRE, _Role.FIELD})
 _LEVELS = {name: level for level, name in enumerate(HEADINGS, 1)}
 _DRAWING_DROPPED = frozenset({"desc", "metadata"})
 
@@ -74,24 +73,25 @@ class _Walk:
         """In the order of the document, without recursion: a page may nest as deep as it is long."""
         from bs4 import Tag
 
-        frames: list[tuple[Tag, Iterator[PageElement], int]] = [(self.tree.soup, iter(self.tree.soup.contents), 0)]
+        frames: list[tuple[Tag, _Role, Iterator[PageElement], int]] = []
+        frames.append((self.tree.soup, _IN_LINE, iter(self.tree.soup.contents), 0))
         while frames:
-            tag, rest, begun = frames[-1]
+            tag, role, rest, begun = frames[-1]
             node = next(rest, None)
             if node is None:
                 frames.pop()
-                self.leave(tag, begun)
+                self.leave(tag, role, begun)
             elif not isinstance(node, Tag):
                 data = str(node)
                 self.layout.preformatted(data) if self.kept else self.layout.running(data)
-            elif self.is_shown(node):
-                frames.append((node, iter(node.contents), self.layout.length))
-                self.enter(node)
+            elif self.is_shown(node, own := _ROLES.get(node.name, _IN_LINE)):
+                frames.append((node, own, iter(node.contents), self.layout.length))
+                self.enter(node, own)
 
-    def is_shown(self, tag: "Tag") -> bool:
+    def is_shown(self, tag: "Tag", role: _Role) -> bool:
         if tag.name == "title":
             self.take_title(tag)
-        if _ROLES.get(tag.name) is _Role.DROPPED or (self.drawings and tag.name in _DRAWING_DROPPED):
+        if not role.shown or (self.drawings and tag.name in _DRAWING_DROPPED):
             return False
         return not (tag.attrs and is_hidden(tag.attrs))
 
@@ -100,31 +100,31 @@ class _Walk:
         if not self.title and not self.drawings and tag.sourcepos not in [each.at for each in self.tree.unclosed]:
             self.title = " ".join("".join(map(str, tag.contents)).split())
 
-    def enter(self, tag: "Tag") -> None:
-        role = _ROLES.get(tag.name)
-        if role is not None:
+    def enter(self, tag: "Tag", role: _Role) -> None:
+        if role.apart:
             self.enter_apart(role)
-        if level := _LEVELS.get(tag.name):
-            self.layout.open_heading(level)
+        elif role is _BREAK:
+            self.layout.preformatted("\n") if self.kept else self.layout.line_break()
+        if tag.name in _LEVELS:
+            self.layout.open_heading(_LEVELS[tag.name])
             self.heading, self.loose = tag, tag.sourcepos not in self.tree.ended
-        self.drawings += tag.name == "svg"
+        elif tag.name == "svg":
+            self.drawings += 1
         if tag.attrs:
             self.name(tag)
 
     def enter_apart(self, role: _Role) -> None:
-        if self.loose and role in _APART and self.layout.heading and self.layout.heading.start >= 0:
+        if self.loose and self.layout.heading and self.layout.heading.start >= 0:
             self.layout.close_heading()
-        if role is _Role.BREAK:
-            self.layout.preformatted("\n") if self.kept else self.layout.line_break()
-        elif role in _ITEMS:
+        if role.item:
             self.layout.item()
+            self.items += 1
         else:
             self.block(role)
-        self.items += role in _ITEMS
-        self.kept += role in _KEEPING
+        self.kept += role.keeps
 
     def block(self, role: _Role) -> None:
-        if role is _Role.LIST and self.items:
+        if role.list and self.items:
             self.layout.separate(Gap.LINE)
         else:
             self.layout.block()
@@ -134,20 +134,18 @@ class _Walk:
         if tag.name == "a":
             self.layout.name(str(tag.attrs.get("name", "")))
 
-    def leave(self, tag: "Tag", begun: int) -> None:
-        role = _ROLES.get(tag.name)
+    def leave(self, tag: "Tag", role: _Role, begun: int) -> None:
         if tag is self.heading:
             self.layout.close_heading()
             self.heading = None
-        self.drawings -= tag.name == "svg"
-        if role is None or role is _Role.BREAK:
-            return
-        self.items -= role in _ITEMS
-        self.kept -= role in _KEEPING
-        if role in _ITEMS:
+        elif tag.name == "svg":
+            self.drawings -= 1
+        if role.item:
             self.layout.item_ends(begun)
-        else:
+            self.items -= 1
+        elif role.apart:
             self.block(role)
+        self.kept -= role.keeps
 
 
 _WITH_TEXT = frozenset({"textarea", "xmp"})

@@ -10,7 +10,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
-from groundkit.adapters.html.foreign import Foreign
+from groundkit.adapters.html.foreign import ROOTS, Foreign
 from groundkit.adapters.html.references import unescaped, unescaped_value
 
 
@@ -110,23 +110,26 @@ def tokens(text: str, content: Content = Content.DATA, name: str = "", xml: bool
             yield Text(unescaped(text[at:opening] if opening > 0 else text[at:]))
         if opening < 0:
             return
-        token, at = _markup(text, opening, foreign.content or xml)
-        if isinstance(token, Start):
-            own = foreign.start(token.name, token.closed)
-            token = token._replace(empty=True) if token.closed and (own or xml) else token
-            yield token
-            if not own and not token.empty and (inner := CONTENTS.get(token.name)):
-                at = yield from _within(text, opening, at, inner, token.name)
-        elif token is not None:
-            if isinstance(token, End) and foreign.open:
+        if found := _NAME.match(text, opening):
+            token, at = _tag(text, found)
+            if isinstance(token, Start):
+                own = foreign.start(token.name, token.closed) if foreign.open or token.name in ROOTS else False
+                token = token._replace(empty=True) if token.closed and (own or xml) else token
+                yield token
+                if token.name in CONTENTS and not own and not token.empty:
+                    at = yield from _within(text, opening, at, CONTENTS[token.name], token.name)
+                continue
+            if foreign.open and isinstance(token, End):
                 foreign.end(token.name)
             yield token
+        else:
+            made, at = _other_markup(text, opening, foreign.content or xml)
+            if made is not None:
+                yield made
 
 
-def _markup(text: str, at: int, cdata: bool) -> tuple[Token | None, int]:
-    """What `<` at `at` begins, and where it ends."""
-    if found := _NAME.match(text, at):
-        return _tag(text, found)
+def _other_markup(text: str, at: int, cdata: bool) -> tuple[Token | None, int]:
+    """What `<` at `at` begins, if no tag, and where it ends."""
     if text.startswith("<!", at):
         return _declaration(text, at, cdata)
     if text.startswith("<?", at):
@@ -149,8 +152,8 @@ def _lower(raw: str) -> str:
 
 def _tag(text: str, found: re.Match[str]) -> tuple[Token, int]:
     at, slash, name = found.start(), found[1], _lower(found[2])
+    attributes: dict[str, str] = {}
     if found[4]:
-        attributes: dict[str, str] = {}
         space, end = found[3], found.end()
     else:
         attributes, end = _attributes(text, found.end(2))

@@ -43,7 +43,6 @@ def _closings() -> dict[str, tuple[frozenset[str], frozenset[str]]]:
 
 _CLOSED_BY = _closings()
 _OPTIONAL_END = frozenset().union(*[names for names, _ in _CLOSED_BY.values()])
-_NOTHING: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
 
 
 def is_hidden(attributes: Any) -> bool:
@@ -91,7 +90,7 @@ def _builder_class() -> "type[Any]":
             self.unclosed: list[Unclosed] = []
 
         def feed(self, markup: Any, *unused: Any) -> None:
-            _Feeder(self.soup, self.ended, self.unclosed).feed(self.source)
+            _Feeder(self.soup, self.ended, self.unclosed, self.empty_element_tags or ()).feed(self.source)
 
     return Builder
 
@@ -103,24 +102,27 @@ class _Feeder:
     soup: Any
     ended: set[int]
     unclosed: list[Unclosed]
+    empty: Collection[str]
     #: Open elements whose content is in no text and that need an end tag, with how deep each lies.
     hiding: list[tuple["Tag", int]] = Factory(list)
     told: bool = False
 
     def feed(self, source: str) -> None:
-        after = ""
+        after, add = "", self.soup.handle_data
         # In XHTML a slash closes an element. A page says that it is XHTML by beginning as XML does.
         for token in tokens(source, xml=source.startswith("<?xml")):
+            if isinstance(token, Start):
+                self.start(token)
+                after = token.name
+                continue
             if isinstance(token, Text):
                 drop = after in _KEEPS_FIRST_NEWLINE and token.data.startswith("\n")
-                self.soup.handle_data(token.data[1:] if drop else token.data)
-            elif isinstance(token, Start):
-                self.start(token)
+                add(token.data[1:] if drop else token.data)
             elif isinstance(token, End):
                 self.end(token)
             elif isinstance(token, Unclosed):
                 self.unclosed.append(token)
-            after = token.name if isinstance(token, Start) else ""
+            after = ""
         self.tell_hiding(0)
 
     def start(self, token: Start) -> None:
@@ -128,7 +130,7 @@ class _Feeder:
         self.close_implied(name)
         kept = {each: attributes[each] for each in _ATTRIBUTES if each in attributes} if attributes else {}
         tag = self.soup.handle_starttag(name, None, None, kept, sourcepos=token.at)
-        if token.empty or name in self.soup.builder.empty_element_tags:
+        if token.empty or name in self.empty:
             self.soup.handle_endtag(name)
         elif name == "template" or (kept and is_hidden(kept) and name not in _OPTIONAL_END):
             self.hiding.append((tag, len(self.soup.tagStack)))
@@ -137,13 +139,17 @@ class _Feeder:
         """The end tags that a start tag makes unnecessary."""
         if name in HEADINGS and self.soup.currentTag.name in HEADINGS:
             self.soup.handle_endtag(self.soup.currentTag.name)
-        names, bounds = _CLOSED_BY.get(name, _NOTHING)
-        if tag := self.nearest(names, bounds):
+        closing = _CLOSED_BY.get(name)
+        if closing and (tag := self.nearest(*closing)):
             self.soup.handle_endtag(tag.name)
 
     def nearest(self, names: Collection[str], bounds: Collection[str] = ()) -> "Tag | None":
         """The innermost open element of these names, if it is within reach and not beyond one of the bounds."""
-        if not any(map(self.soup.open_tag_counter.get, names)):
+        count = self.soup.open_tag_counter
+        for name in names:
+            if count.get(name):
+                break
+        else:
             return None
         for tag in islice(reversed(self.soup.tagStack), _REACH):
             if tag.name in names or tag.name in bounds:
