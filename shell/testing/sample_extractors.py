@@ -31,35 +31,9 @@ MEDIA_TYPE = "application/x-lines"
 SUFFIX = ".x"
 
 __all__ = [
-    "HINT",
-    "LIMITS",
-    "MEDIA_TYPE",
-    "SUFFIX",
-    "Anew",
-    "Bare",
-    "Burning",
-    "Crashing",
-    "DiesOnce",
-    "Eating",
-    "Exiting",
-    "Garbling",
-    "Hanging",
-    "Leaving",
-    "Lines",
-    "Misplacing",
-    "Mistyping",
-    "Nothing",
-    "Pid",
-    "Printing",
-    "Raising",
-    "Random",
-    "Recursing",
-    "Refusing",
-    "Sleeping",
-    "all_of",
-    "job",
-    "one_of",
-    "problem_of",
+    "HINT", "LIMITS", "MEDIA_TYPE", "SUFFIX", "Anew", "Bare", "Burning", "Crashing", "DiesOnce", "Eating", "Exiting",
+    "Garbling", "Hanging", "Leaving", "Lines", "Misplacing", "Mistyping", "Nothing", "Pid", "Printing", "Raising", "Random",
+    "Recursing", "Refusing", "Sleeping", "all_of", "job", "one_of", "problem_of",
 ]  # fmt: skip
 
 Extracted = Result[Extraction, ExtractionFailed]
