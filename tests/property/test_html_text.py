@@ -77,6 +77,11 @@ LAYOUTS = [
     ("a\0b&#0;&#xD800;&#x110000;", "a" + "\ufffd" + "b" + "\ufffd" * 3),
     ("a\r\nb<pre>\r\nc\rd</pre>", "a b\n\nc\nd"),
     ("</p></div></b>a</i>", "a"),
+    ("<listing>a<b>  </b>c</listing>", "a  c"),
+    ("<script><script></script>a", "a"),
+    ("<script><!-- <script></script> no --></script>a", "a"),
+    ("<script>no</ſcript>no</script>a", "a"),
+    ("<style>no</ſtyle>no</style>a", "a"),
 ]
 
 
