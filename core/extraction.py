@@ -73,6 +73,7 @@ class ExtractionProblem(StrEnum):
     DIED = "died"
     RAISED = "raised"
     BROKEN_RESULT = "broken_result"
+    NOT_LOADED = "not_loaded"
     NEEDS_PACKAGE = "needs_package"
     IDENTITY_CHANGED = "identity_changed"
 
@@ -151,7 +152,7 @@ def clean(text: str) -> str:
 
 
 def _line(text: str, limit: int) -> str:
-    return " ".join(clean(text).split())[:limit]
+    return " ".join(clean(text).split())[:limit].rstrip()
 
 
 def told(losses: Iterable[str]) -> tuple[str, ...]:

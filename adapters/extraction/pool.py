@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from groundkit.adapters.extraction.calling import broken, failed, said
 from groundkit.adapters.extraction.codec import decode
+from groundkit.adapters.extraction.forked import Forked
 from groundkit.adapters.extraction.frames import IN_WORKER, JOB, JOB_MARK
 from groundkit.adapters.extraction.process import Answer, Died, Worker, started
 from groundkit.core.extraction import Extraction, ExtractionFailed, ExtractionProblem, checked
@@ -66,7 +67,7 @@ class _Jobs:
         self._changed = Condition()
         self._threads: list[Thread] = []
         self._idle = 0
-        self._workers: set[Worker] = set()
+        self._workers: set[Worker | Forked] = set()
         self._waiting: deque[tuple[int, ExtractionJob]] = deque()
         self._running: list[int] = []
         self._ended: list[tuple[int, Outcome]] = []
@@ -143,7 +144,7 @@ class _Jobs:
                 self._ended.append((key, outcome))
             self._changed.notify_all()
 
-    def adopt(self, worker: Worker) -> None:
+    def adopt(self, worker: Worker | Forked) -> None:
         """Know of a worker, so that closing ends it. One that comes too late is killed here."""
         with self._changed:
             self._workers.add(worker)
@@ -151,7 +152,7 @@ class _Jobs:
         if closed:
             worker.kill()
 
-    def bury(self, worker: Worker) -> None:
+    def bury(self, worker: Worker | Forked) -> None:
         worker.end()
         with self._changed:
             self._workers.discard(worker)
@@ -171,8 +172,7 @@ class _Jobs:
 
 _IN_A_WORKER = failed(
     ExtractionProblem.RAISED,
-    "a worker process extracts nothing by workers of its own; a script that defines an extractor needs"
-    ' `if __name__ == "__main__":` around what it runs',
+    "a worker process extracts nothing by workers of its own",
 )
 
 
@@ -197,16 +197,31 @@ class _Desk:
         self._dismiss()
 
     def _outcome(self, job: ExtractionJob) -> Outcome:
-        try:
-            parts = _packed(job)
-        except Exception as error:  # noqa: BLE001 - pickling calls what the extractor defines
-            return failed(
-                ExtractionProblem.RAISED,
-                f"the extractor cannot be sent to a worker process, which takes a class of a module ({said(error)})",
-            )
+        parts = _packed(job)
+        if parts is None:
+            return self._in_a_fork(job)
         first, fresh = self._tried(parts, job)
+        if isinstance(first, Failure) and first.failure().problem is ExtractionProblem.NOT_LOADED:
+            return self._in_a_fork(job)
         last = self._tried(parts, job)[0] if self._worth_another(first, fresh) else first
         return _told(last) if isinstance(last, Died) else last
+
+    def _in_a_fork(self, job: ExtractionJob) -> Outcome:
+        """The job where its extractor is: in a copy of this process."""
+        first = self._forked(job)
+        by_accident = isinstance(first, Died) and first.problem is ExtractionProblem.DIED
+        last = self._forked(job) if by_accident and not self._jobs.closed() else first
+        return _told(last) if isinstance(last, Died) else last
+
+    def _forked(self, job: ExtractionJob) -> "Outcome | Died":
+        try:
+            forked = Forked(job)
+        except OSError as error:
+            return failed(ExtractionProblem.DIED, f"no process could be started: {error.strerror or error}")
+        self._jobs.adopt(forked)
+        ended = forked.run()
+        self._jobs.bury(forked)
+        return ended if isinstance(ended, Died) else _read(ended)
 
     def _worth_another(self, first: "Outcome | Died", fresh: bool) -> bool:
         """Whether to try once more, in a fresh worker: not what would end the same way."""
@@ -247,9 +262,17 @@ class _Desk:
         self._worker = None
 
 
-def _packed(job: ExtractionJob) -> list[bytes]:
-    """The job as it is written. The data stay out of the pickle, so that there is no second copy of them."""
-    head = pickle.dumps((job.extractor, job.identity, job.hint), pickle.HIGHEST_PROTOCOL)
+def _packed(job: ExtractionJob) -> list[bytes] | None:
+    """The job as it is written; None if no other process could load its extractor.
+
+    The data stay out of the pickle, so that there is no second copy of them.
+    """
+    if type(job.extractor).__module__ in ("__main__", "__mp_main__"):
+        return None  # to load it there would be to run the user's script again
+    try:
+        head = pickle.dumps((job.extractor, job.identity, job.hint), pickle.HIGHEST_PROTOCOL)
+    except Exception:  # noqa: BLE001 - pickling calls what the extractor defines
+        return None
     limits = job.limits
     fixed = JOB.pack(JOB_MARK, len(head), len(job.data), limits.seconds, limits.cpu_seconds, limits.memory)
     return [fixed + head, job.data]

@@ -24,7 +24,7 @@ _START_SECONDS = 60.0
 #: Bytes for one read. A pipe holds no more.
 _PIECE = 1 << 16
 #: A worker that died holding so much of its limit is held to have died of it.
-_NEAR = 0.7
+NEAR = 0.7
 #: `-P` keeps the working directory from shadowing a module. What goes wrong here is said on standard output.
 _BOOTSTRAP = """\
 import json, sys
@@ -34,7 +34,7 @@ try:
     from groundkit.adapters.extraction.worker import main
 except BaseException as error:
     sys.exit(print(repr(error)))
-main(start["argv"], start["name"], start["script"])
+main()
 """
 #: Bytes of what a process says that is no worker.
 _SAID = 300
@@ -99,14 +99,14 @@ class Worker:
 
     def greet(self) -> Result[None, ExtractionFailed]:
         """Tell it where it is, and wait until it is ready."""
-        start = json.dumps({"path": self.path, "argv": sys.argv, **_script()}).encode() + b"\n"
-        talk = _Talk(self._to, self._from, [start], cap=_PIECE)
+        start = json.dumps({"path": self.path}).encode() + b"\n"
+        talk = Talk(self._to, self._from, [start], cap=_PIECE)
         payload = talk.answer.payload if talk.until(_START_SECONDS) and talk.answer else b""
         if payload.isdigit():
             self._inherited_peak = int(payload)
             return Success(None)
         self.end()
-        reason = talk.read[:_SAID].decode("utf-8", "replace") or f"{self._ending()}, and said nothing"
+        reason = talk.read[:_SAID].decode("utf-8", "replace") or f"{ending(self._process.returncode)}, and said nothing"
         return Failure(_not_started(reason))
 
     def fit(self) -> bool:
@@ -118,20 +118,13 @@ class Worker:
     def run(self, parts: Sequence[bytes], limits: ExtractionLimits) -> Ended:
         """The answer to a job, or how the worker ended instead. After the latter nothing of it is left."""
         self.jobs += 1
-        talk = _Talk(self._to, self._from, parts, cap=limits.memory)
+        talk = Talk(self._to, self._from, parts, cap=limits.memory)
         in_time = talk.until(limits.seconds)
         if talk.answer is not None:
             return talk.answer
         peak = self.end()
-        if not in_time or self._process.returncode == -signal.SIGALRM:
-            return Died(ExtractionProblem.TIME, f"took longer than {limits.seconds:g} s; --time-limit raises it")
-        if self._process.returncode == -signal.SIGXCPU:
-            took = f"took more than {limits.cpu_seconds} s of a processor"
-            return Died(ExtractionProblem.CPU, f"{took}; --cpu-limit raises it")
-        if talk.over or (peak > self._inherited_peak and _bytes(peak) > _NEAR * limits.memory):
-            return Died(ExtractionProblem.MEMORY, too_much_memory(limits.memory))
-        said = "sent what is no answer" if talk.garbled else self._ending()
-        return Died(ExtractionProblem.DIED, f"its process {said}")
+        near = peak > self._inherited_peak and in_bytes(peak) > NEAR * limits.memory
+        return why_died(self._process.returncode, talk, in_time, near, limits)
 
     def kill(self) -> None:
         """Send it, and what it started, SIGKILL. Its owner notices."""
@@ -158,8 +151,7 @@ class Worker:
         self._close()
 
     def _signal(self) -> None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+        kill_group(self._process.pid)
 
     def _waited(self) -> int:
         try:
@@ -175,12 +167,30 @@ class Worker:
             if pipe is not None:
                 pipe.close()
 
-    def _ending(self) -> str:
-        code = self._process.returncode
-        if code >= 0:
-            return f"ended with exit code {code}"
-        known = -code in signal.valid_signals()
-        return f"was killed by {signal.Signals(-code).name if known and -code in _NAMED else f'signal {-code}'}"
+
+def ending(code: int) -> str:
+    if code >= 0:
+        return f"ended with exit code {code}"
+    known = -code in signal.valid_signals()
+    return f"was killed by {signal.Signals(-code).name if known and -code in _NAMED else f'signal {-code}'}"
+
+
+def why_died(code: int, talk: "Talk", in_time: bool, near: bool, limits: ExtractionLimits) -> Died:
+    """What ended a process that gave no answer. `near`: it held nearly as much memory as it may."""
+    if not in_time or code == -signal.SIGALRM:
+        return Died(ExtractionProblem.TIME, f"took longer than {limits.seconds:g} s; --time-limit raises it")
+    if code == -signal.SIGXCPU:
+        took = f"took more than {limits.cpu_seconds} s of a processor"
+        return Died(ExtractionProblem.CPU, f"{took}; --cpu-limit raises it")
+    if talk.over or near:
+        return Died(ExtractionProblem.MEMORY, too_much_memory(limits.memory))
+    return Died(ExtractionProblem.DIED, f"its process {'sent what is no answer' if talk.garbled else ending(code)}")
+
+
+def kill_group(pid: int) -> None:
+    """SIGKILL to a process that leads a group, and to what it started."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
 
 
 _NAMED = {int(each) for each in signal.Signals}
@@ -199,7 +209,7 @@ def started() -> Result[Worker, ExtractionFailed]:
         return Failure(_not_started(error.strerror or str(error)))
 
 
-def _bytes(peak: int) -> int:
+def in_bytes(peak: int) -> int:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
@@ -209,15 +219,7 @@ def _executable() -> str:
     return os.fsdecode(spawn.get_executable() if spawn is not None else sys.executable or "")
 
 
-def _script() -> dict[str, str | None]:
-    """Where `__main__` came from, if from anywhere that it can be loaded from once more."""
-    main = sys.modules.get("__main__")
-    name = getattr(getattr(main, "__spec__", None), "name", None)
-    file = getattr(main, "__file__", None)
-    return {"name": name, "script": os.path.abspath(file) if isinstance(file, str) else None}
-
-
-class _Talk:
+class Talk:
     """Writing a job and reading its answer at once, since a worker may answer, or die, before it has read it all."""
 
     def __init__(self, to: int, source: int, parts: Sequence[bytes], cap: int) -> None:

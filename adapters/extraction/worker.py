@@ -3,46 +3,76 @@
 Started by `process.Worker`, with the pipes as standard input and output; both get out of an extractor's way first.
 """
 
+import gc
 import math
 import os
 import pickle
 import resource
-import runpy
 import signal
 import sys
 import warnings
 from contextlib import suppress
-from io import BytesIO
-from types import ModuleType
-from typing import Any, BinaryIO, NoReturn
+from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
 from groundkit.adapters.extraction.calling import broken, extracted, failed, said, too_much_memory
 from groundkit.adapters.extraction.codec import encode
-from groundkit.adapters.extraction.frames import ANSWER, ANSWER_MARK, JOB, JOB_MARK
-from groundkit.core.extraction import Extraction, ExtractionFailed, ExtractionProblem
+from groundkit.adapters.extraction.frames import ANSWER, ANSWER_MARK, IN_WORKER, JOB, JOB_MARK
+from groundkit.core.extraction import Extraction, ExtractionFailed, ExtractionProblem, Hint
 from groundkit.core.result import Result, Success
+
+if TYPE_CHECKING:  # a worker starts sooner without it
+    from groundkit.core.ports import ExtractionJob, Extractor
 
 #: A worker whose peak came above this part of its limit takes no further job: how much room one has is not to depend on
 #: what came before it.
 SPENT = 0.4
-_GUARD = 'put what the script runs below `if __name__ == "__main__":`, or the extractor into a module'
 _LONGEST = 10_000_000
 
 
-def main(argv: list[str], name: str | None, path: str | None) -> NoReturn:
-    """Work until the pool closes its end. The rest says what a class of the user's `__main__` is to be loaded from."""
+def main() -> NoReturn:
+    """Work until the pool closes its end."""
     inbox, outbox = os.fdopen(os.dup(0), "rb"), os.dup(1)
-    null = os.open(os.devnull, os.O_RDWR)
-    os.dup2(null, 0)
-    os.dup2(null, 1)
+    _put_away(0, 1)
     _settle()
-    script = _Script(argv, name, path)
     _send(outbox, str(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss).encode(), spent=False)
     # Not by returning: a thread that an extractor left behind would be waited for.
     with suppress(OSError):
-        while _one(inbox, outbox, script):
+        while _one(inbox, outbox):
             pass
     os._exit(0)
+
+
+def work_once(job: "ExtractionJob", outbox: int) -> NoReturn:
+    """One job in a process that was forked off for it, and so has its extractor already."""
+    # Collecting would end things that belong to the process this is a copy of, connections to a database among them.
+    gc.disable()
+    os.environ[IN_WORKER] = "1"
+    _put_away(0, 1, 2)
+    # Whatever stands there in this program, a notebook's or a test's.
+    sys.stdin, sys.stdout = open(0, closefd=False), open(1, "w", closefd=False)  # noqa: SIM115
+    sys.stderr = sys.stdout
+    _settle()
+    _limit(job.limits.seconds, job.limits.cpu_seconds, _address_space() + job.limits.memory)
+    payload = None
+    with suppress(MemoryError):
+        payload = _encoded(_extracted(job.extractor, job.identity, job.data, job.hint))
+    with suppress(OSError):
+        _send(outbox, _no_room(job.limits.memory) if payload is None else payload, spent=True)
+    os._exit(0)
+
+
+def _put_away(*descriptors: int) -> None:
+    """What an extractor prints goes nowhere."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for each in descriptors:
+        os.dup2(null, each)
+
+
+def _address_space() -> int:
+    """Bytes that this process has mapped; 0 where the system does not say, and does not limit it either."""
+    with suppress(OSError), open("/proc/self/statm", "rb") as pages:
+        return int(pages.read().split()[0]) * resource.getpagesize()
+    return 0
 
 
 def _settle() -> None:
@@ -57,7 +87,7 @@ def _settle() -> None:
     warnings.simplefilter("ignore")
 
 
-def _one(inbox: BinaryIO, outbox: int, script: "_Script") -> bool:
+def _one(inbox: BinaryIO, outbox: int) -> bool:
     """Read and answer one job. False when there is nothing more to read."""
     header = inbox.read(JOB.size)
     if len(header) < JOB.size:
@@ -72,7 +102,7 @@ def _one(inbox: BinaryIO, outbox: int, script: "_Script") -> bool:
         head, data = inbox.read(head_size), inbox.read(data_size)
         if len(head) + len(data) < head_size + data_size:
             return False
-        payload = _answer(head, data, script)
+        payload = _encoded(_result(head, data))
         del data
     spent = payload is None or _spent(memory)
     _send(outbox, _no_room(memory) if payload is None else payload, spent)
@@ -85,22 +115,25 @@ def _no_room(memory: int) -> bytes:
     return encode(failed(ExtractionProblem.MEMORY, too_much_memory(memory)).failure())
 
 
-def _answer(head: bytes, data: bytes, script: "_Script") -> bytes:
-    """The encoded result. Raises MemoryError and nothing else."""
-    result = _result(head, data, script)
+def _encoded(result: Result[Extraction, ExtractionFailed]) -> bytes:
+    """Raises MemoryError and nothing else."""
     try:
         return encode(result.unwrap() if isinstance(result, Success) else result.failure())
     except (TypeError, ValueError, AttributeError) as error:
         return encode(broken(f"gave an extraction with a wrong value in it ({said(error)})").failure())
 
 
-def _result(head: bytes, data: bytes, script: "_Script") -> Result[Extraction, ExtractionFailed]:
+def _result(head: bytes, data: bytes) -> Result[Extraction, ExtractionFailed]:
     try:
-        extractor, identity, hint = _Unpickler(BytesIO(head), script).load()
+        extractor, identity, hint = pickle.loads(head)
     except MemoryError:
         raise
-    except BaseException as error:  # noqa: BLE001 - a module or a script of theirs
-        return failed(ExtractionProblem.RAISED, f"the extractor cannot be loaded in a worker process ({said(error)})")
+    except BaseException as error:  # noqa: BLE001 - a module of theirs
+        return failed(ExtractionProblem.NOT_LOADED, f"the extractor cannot be loaded in a worker ({said(error)})")
+    return _extracted(extractor, identity, data, hint)
+
+
+def _extracted(extractor: "Extractor", identity: str, data: bytes, hint: Hint) -> Result[Extraction, ExtractionFailed]:
     try:
         return extracted(extractor, identity, data, hint)
     except MemoryError:
@@ -145,50 +178,3 @@ def _peak() -> int:
             if line.startswith(b"VmHWM:"):
                 return int(line.split()[1]) * 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-
-
-class _Script:
-    """The user's main script, loaded once, and only for a class that is defined in it."""
-
-    def __init__(self, argv: list[str], name: str | None, path: str | None) -> None:
-        self._argv, self._name, self._path = argv, name, path
-        self._failure: str | None = None
-        self._tried = False
-
-    def load(self) -> None:
-        """Raises ImportError, also the second time: a script is not run again because it failed."""
-        if not self._tried:
-            self._tried = True
-            self._failure = self._run()
-        if self._failure is not None:
-            raise ImportError(self._failure)
-
-    def _run(self) -> str | None:
-        sys.argv = self._argv
-        try:
-            module = ModuleType("__mp_main__")
-            module.__dict__.update(self._names())
-        except MemoryError:
-            raise
-        except BaseException as error:  # noqa: BLE001 - a script of theirs
-            return f"its script failed there: {said(error)}; {_GUARD}"
-        sys.modules["__main__"] = sys.modules["__mp_main__"] = module
-        return None
-
-    def _names(self) -> dict[str, Any]:
-        if self._name is not None:
-            return runpy.run_module(self._name, run_name="__mp_main__", alter_sys=True)
-        if self._path is not None:
-            return runpy.run_path(self._path, run_name="__mp_main__")
-        raise ImportError("it is in no file")
-
-
-class _Unpickler(pickle.Unpickler):
-    def __init__(self, file: BytesIO, script: _Script) -> None:
-        super().__init__(file)
-        self._script = script
-
-    def find_class(self, module: str, name: str) -> Any:
-        if module in ("__main__", "__mp_main__"):
-            self._script.load()
-        return super().find_class(module, name)
