@@ -106,6 +106,7 @@ _SIGNATURES = (
 )
 _MARKUP = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<!doctype\s+html|<html[\s>]|<head[\s>]|<body[\s>])", re.IGNORECASE)
 _HTML, _PDF = ("text/html", "application/xhtml+xml"), ("application/pdf",)
+_TEXT = ("text/markdown", "text/plain")
 #: A PDF may have other bytes before its header, so many at most.
 _PDF_HEADER_WITHIN = 1024
 #: What a file of this media type may begin with, although it has a signature.
@@ -123,14 +124,15 @@ def looks_like(data: bytes) -> str | None:
 def contradiction(media_type: str, data: bytes) -> str | None:
     """What the first bytes say a PDF or an HTML file is instead, or a text file that is a PDF; None where they fit.
 
-    Bytes that say nothing contradict nothing: whether they can be read is the extractor's business.
+    Bytes that say nothing contradict nothing: whether they can be read is the extractor's business, as are all bytes of
+    a format that somebody added, which may well be a PDF or a ZIP archive inside.
     """
     said = looks_like(data)
     if said is None or media_type in _FITTING.get(said, ()):
         return None
     if media_type in _PDF:
         return None if b"%PDF-" in data[:_PDF_HEADER_WITHIN] else said
-    return said if media_type in _HTML or said == "a PDF" else None
+    return said if media_type in _HTML or (said == "a PDF" and media_type in _TEXT) else None
 
 
 def mislabelled(source: str, media_type: str, data: bytes) -> ReadFailure | None:

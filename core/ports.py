@@ -198,7 +198,7 @@ class SourceReader(Protocol):
 
 
 class Extractor(Protocol):
-    """Turns the bytes of a source into text. Importable and picklable, for it runs in another process.
+    """Turns the bytes of a source into text, in another process: best a value whose class stands in a module.
 
     The same bytes give the same extraction under the same identity, always and everywhere; nothing else enters it, so
     `hint` may only help with what the bytes leave open (the charset a transport declared).
@@ -263,7 +263,7 @@ class Extractions(Protocol):
         """What has ended since the last call, in any order; with `wait`, at least one unless none is under way."""
 
     def close(self) -> None:
-        """End every worker, also a busy one. Closing twice does nothing."""
+        """End every worker, also a busy one. Closing twice does nothing; starting or asking for results is an error then."""
 
 
 class KeptExtractions(Protocol):

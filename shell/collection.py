@@ -340,7 +340,7 @@ class Collection:
     def _extractors(self, cache_bytes: int) -> Extractors:
         from groundkit.verify import Extractors
 
-        kept = self._ports.kept(cache_bytes) if cache_bytes else None
+        kept = (lambda: self._ports.kept(cache_bytes)) if cache_bytes else None
         return Extractors(self._ports.extractors, self._extracting, kept)
 
     def _opener(self, base: str) -> OpenSources:

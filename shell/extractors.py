@@ -114,13 +114,14 @@ def _found(added: Iterable[Extractor], offers: Iterable[Offer]) -> _Known:
     missing: dict[str, ExtractorMissing] = {}
     kinds: dict[str, Kind] = {}
     for each in (*added, *_of_entry_points(missing)):
+        # Also those of a broken one: to take its files for unknown ones would remove its documents.
+        kinds = _suffixes_of(each) | kinds
         described = _described(each)
         if isinstance(described, str):
             wrong = type(each).__qualname__
             broken |= {every: ExtractorMissing(every, f"{wrong}: {described}") for every in _claimed(each)}
             continue
         known.append(described)
-        kinds = _suffixes_of(each) | kinds
     for offer in offers:
         lacking = _lacking(offer)
         if lacking is None:
@@ -155,9 +156,15 @@ def _of_entry_points(missing: dict[str, ExtractorMissing]) -> Iterable[Extractor
     for point in sorted(metadata.entry_points(group=ENTRY_POINTS), key=lambda each: (each.name, each.value)):
         try:
             loaded = point.load()
-            yield loaded() if callable(loaded) else loaded
+            made = loaded() if callable(loaded) else loaded
         except Exception as error:  # noqa: BLE001 - somebody else's code: what it does concerns those who need it
             said = f"the extractor {point.value} cannot be loaded: {type(error).__name__}: {error}"
+            missing[point.name] = ExtractorMissing(point.name, said)
+            continue
+        if _claimed(made):
+            yield made
+        else:
+            said = f"the extractor {point.value} names no media types"
             missing[point.name] = ExtractorMissing(point.name, said)
 
 
@@ -185,5 +192,8 @@ def _suffixes_of(extractor: Extractor) -> dict[str, Kind]:
     """`suffixes` of an extractor, where it has any: from suffix to media type, for files that nobody else reads."""
     from groundkit.core.kinds import Kind, Loader
 
-    suffixes: Mapping[str, str] = getattr(extractor, "suffixes", {})
+    try:
+        suffixes: Mapping[str, str] = getattr(extractor, "suffixes", {})
+    except Exception:  # noqa: BLE001 - as above
+        return {}
     return {suffix.lower(): Kind(Loader.EXTRACTOR, media_type) for suffix, media_type in suffixes.items()}

@@ -9,7 +9,7 @@ from groundkit.core.changes import NewDocument, SourceFailure, Write
 from groundkit.core.decoding import decode
 from groundkit.core.extraction import Extraction, ExtractionFailed, Hint, IncompleteRefused, NotExtracted
 from groundkit.core.kinds import Kind, Loader, looks_like, mislabelled, suffix_of
-from groundkit.core.model import DocumentRecord
+from groundkit.core.model import DocumentRecord, SourceClass
 from groundkit.core.planning import (
     Add,
     Fail,
@@ -139,8 +139,8 @@ class Run:
     def _one(self, found: Found, pending: Pending) -> str | None:
         """What was done with a source; None while its text is being extracted."""
         match found:
-            case FoundSkipped():
-                return "skipped"
+            case FoundSkipped(source, reason):
+                return self._skipped(source, reason)
             case FoundFailed(failure):
                 return self._fail(failure)
             case FoundFile(source, kind):
@@ -150,6 +150,15 @@ class Run:
                 if kind.loader is Loader.EXTRACTOR:
                     return self._extract(read.unwrap(), kind, pending)
                 return self._text(read.unwrap(), kind)
+
+    def _skipped(self, source: str, reason: SkipReason) -> str:
+        """Passed over; but a suffix that stood for something when the document was made lacks its extractor, not its file."""
+        known = self.known.get(source)
+        if reason is SkipReason.UNKNOWN_SUFFIX and known is not None and known.source_class is SourceClass.EXTRACTED:
+            lacking = self.ports.extractors.reader_of(known.media_type)
+            if isinstance(lacking, Failure):
+                return self._fail(NotExtracted(source, lacking.failure()))
+        return "skipped"
 
     def _fail(self, failure: ReadFailure | NotExtracted) -> str:
         self.failed.append(failure)

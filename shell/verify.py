@@ -46,11 +46,11 @@ def _not_at_hand(_: Citation) -> str | None:
 
 @frozen
 class Extractors:
-    """How to extract again: who is at work here, what carries it out, and what is kept on disk, if anything is."""
+    """How to extract again: who is at work here, what carries it out, and what gives that which is kept on disk, if any."""
 
     registry: ExtractorRegistry
     extracting: Extracting
-    store: KeptExtractions | None = None
+    kept: Callable[[], KeptExtractions] | None = None
 
 
 @frozen
@@ -183,12 +183,13 @@ class _Looker:
             return NoText(wrong)
         limits = limits_for(self._lookup.settings, len(read.data))
         job = ExtractionJob(active.extractor, active.identity, read.data, Hint(media_type), limits)
-        text = extractors.extracting.remembered(job, read.digest, extractors.store)
+        store = extractors.kept() if extractors.kept else None
+        text = extractors.extracting.remembered(job, read.digest, store)
         if text is None:
             if self._exhausted:
                 return self._out_of_budget()
             self._spent += EXTRACTION_WEIGHT * len(read.data)
-            text = extractors.extracting.text(job, read.digest, extractors.store)
+            text = extractors.extracting.text(job, read.digest, store)
         return NotReExtracted(source, text.failure()) if isinstance(text, Failure) else TextFound(text.unwrap())
 
 
