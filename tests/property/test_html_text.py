@@ -80,8 +80,6 @@ LAYOUTS = [
     ("<listing>a<b>  </b>c</listing>", "a  c"),
     ("<script><script></script>a", "a"),
     ("<script><!-- <script></script> no --></script>a", "a"),
-    ("<script>no</ſcript>no</script>a", "a"),
-    ("<style>no</ſtyle>no</style>a", "a"),
 ]
 
 

@@ -176,6 +176,13 @@ def test_raw_text_is_what_stands_before_its_end_tag(text: str, name: str) -> Non
     assert [each.data for each in made if isinstance(each, Text)] == [*[inner] * bool(inner), "after"]
 
 
+@pytest.mark.parametrize(("name", "lookalike"), [("script", "\u017fcript"), ("style", "\u017ftyle")])
+def test_only_ascii_letters_fold_in_names(name: str, lookalike: str) -> None:
+    made = list(tokens(f"<{name}>a</{lookalike}>b</{name}>"))
+    assert [each.data for each in made if isinstance(each, Text)] == [f"a</{lookalike}>b"]
+    assert as_output(tokens("<p\u212a \u212a=x>")) == [["StartTag", "p\u212a", {"\u212a": "x"}]]
+
+
 def calls_for(source: str) -> int:
     """How many calls of functions, Python's own included, it takes to read a text: the same in every run."""
     count = 0
