@@ -302,7 +302,9 @@ class Run:
         if isinstance(noted, Failure):
             return noted
         before = [each.source for each in noted.unwrap()]
-        told = [each for each in before if in_scope(self.request.paths, each) and not in_scope(untold, each)]
+        files = {each.source for each in self.found if isinstance(each, FoundFile)}  # some beside the asked paths
+        asked = {each for each in before if in_scope(self.request.paths, each) and not in_scope(untold, each)}
+        told = [each for each in before if each in asked or each in files]
         now = self.ports.clock.now()
         failures = [_noted(each, now) for each in sorted(self.failed, key=_source)]
         return self.ports.documents.record_failures(told, failures) if told or failures else Success(None)
