@@ -27,6 +27,9 @@ if TYPE_CHECKING:  # a worker starts sooner without it
 #: what came before it.
 SPENT = 0.4
 _LONGEST = 10_000_000
+#: A tree of a page is a hundred thousand objects that all live to its end: looking for garbage in it again and again takes
+#: a third of the time.
+_SELDOM = (100_000, 20, 20)
 
 
 def main() -> NoReturn:
@@ -34,6 +37,7 @@ def main() -> NoReturn:
     inbox, outbox = os.fdopen(os.dup(0), "rb"), os.dup(1)
     _put_away(0, 1)
     _settle()
+    gc.set_threshold(*_SELDOM)
     _send(outbox, str(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss).encode(), spent=False)
     # Not by returning: a thread that an extractor left behind would be waited for.
     with suppress(OSError):
