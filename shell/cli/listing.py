@@ -182,16 +182,21 @@ def status_command(index_dir: str | None, collection: str, form: str) -> int:
         ("chunking", f"{settings.chunk_size} code points, overlap {settings.chunk_overlap}"),
         ("analyzer", status.analyzer),
         *(("extractor", _bound(each)) for each in status.extractors),
-        ("failed", str(len(status.failures))),
-        *((("incomplete", str(len(status.incomplete))),) if status.incomplete else ()),
     )
     for name, value in facts:
         click.echo(f"{name:>10}  {one_line(value)}")
-    for lossy in status.incomplete:
-        click.echo(f"            {one_line(lossy.source)}: {one_line('; '.join(lossy.losses))}")
-    for failure in status.failures:
-        click.echo(f"            {one_line(failure.source)}: {one_line(failure.detail)} ({failure.noticed_at})")
+    noted = [(each.source, f"{each.detail} ({each.noticed_at})") for each in status.failures]
+    _section("failed", noted)
+    if status.incomplete:
+        _section("incomplete", [(each.source, "; ".join(each.losses)) for each in status.incomplete])
     return 0
+
+
+def _section(name: str, rows: list[tuple[str, str]]) -> None:
+    """How many sources, and what is said of each."""
+    click.echo(f"{name:>10}  {len(rows)}")
+    for source, said in rows:
+        click.echo(f"            {one_line(source)}: {one_line(said)}")
 
 
 def _bound(each: BoundDocuments) -> str:
