@@ -11,6 +11,7 @@ import click
 from groundkit import config
 from groundkit.bases import base_for
 from groundkit.cli.common import (
+    F,
     base_option,
     collection_options,
     format_option,
@@ -43,61 +44,37 @@ _FORMATS = {
 }
 
 
+def _number(name: str, metavar: str, said: str) -> Callable[[F], F]:
+    """A setting of the collection, remembered; the help names what a new one has."""
+    usual = getattr(_DEFAULT, name.replace("-", "_"))
+    return click.option(f"--{name}", metavar=metavar, type=int, help=f"{said} (a new collection: {usual}).")
+
+
 @click.command("ingest")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @collection_options
 @base_option
 @click.option("--as", "as_", type=click.Choice(("text",)), help="Take files of every suffix as plain text.")
 @click.option("--prune-all", is_flag=True, help="Remove documents even where nothing at all was found any more.")
-@click.option(
-    "--chunk-size",
-    metavar="N",
-    type=int,
-    help=f"Code points in a chunk, at most (a new collection: {_DEFAULT.chunk_size}).",
-)
-@click.option(
-    "--chunk-overlap",
-    metavar="N",
-    type=int,
-    help=f"Code points that neighbouring chunks share, at most (new: {_DEFAULT.chunk_overlap}).",
-)
+@_number("chunk-size", "N", "Code points in a chunk, at most")
+@_number("chunk-overlap", "N", "Code points that neighbouring chunks share, at most")
 @click.option(
     "--language",
     metavar="LANGUAGE",
     type=click.Choice(LANGUAGES),
     help=f"Stemming language of the collection (new: {_DEFAULT.language}).",
 )
-@click.option("--max-bytes", metavar="N", type=int, help=f"The largest file, in bytes (new: {_DEFAULT.max_bytes}).")
+@_number("max-bytes", "BYTES", "The largest file")
 @click.option(
     "--jobs",
     metavar="N",
     type=click.IntRange(1, 256),
     help="PDF and HTML files to extract at a time (else: one a processor).",
 )
-@click.option(
-    "--time-limit",
-    metavar="SECONDS",
-    type=int,
-    help=f"How long one extraction may take (new: {_DEFAULT.time_limit}; large files get more).",
-)
-@click.option(
-    "--cpu-limit",
-    metavar="SECONDS",
-    type=int,
-    help=f"Processor time one extraction may take (new: {_DEFAULT.cpu_limit}; large files get more).",
-)
-@click.option(
-    "--memory-limit",
-    metavar="BYTES",
-    type=int,
-    help=f"Memory one extraction may take (new: {_DEFAULT.memory_limit}).",
-)
-@click.option(
-    "--cache-bytes",
-    metavar="BYTES",
-    type=int,
-    help=f"Keep so much on disk of what is extracted again to verify it (new: {_DEFAULT.cache_bytes}).",
-)
+@_number("time-limit", "SECONDS", "How long one extraction may take; a large file more")
+@_number("cpu-limit", "SECONDS", "Processor time one extraction may take; a large file more")
+@_number("memory-limit", "BYTES", "Memory one extraction may take")
+@_number("cache-bytes", "BYTES", "What verification extracted and keeps on disk, at most")
 @click.option(
     "--strict",
     is_flag=True,
@@ -157,7 +134,9 @@ def ingest_command(
             on_progress=_both(changes, on_progress) if check else on_progress,
         )
         place = f"{opened.index_directory}, base directory {opened.base}"
-    if new and not check:
+    if check:
+        click.echo("a check: nothing is written", err=True)
+    elif new:
         click.echo(f"new collection {collection} in {one_line(place)}", err=True)
     if form == "json":
         data = _data(report)
