@@ -1,10 +1,29 @@
 """What an ingest does with each source."""
 
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundkit.core.model import DocumentRecord, FromExtractor, FromSnapshot, FromText, Provenance, SourceClass
-from groundkit.core.planning import Add, Keep, Rebind, Replace, after_reading, before_reading, removals
+from groundkit.core.fingerprint import processing_fingerprint
+from groundkit.core.model import (
+    DocumentRecord,
+    ExtractionFacts,
+    FromExtractor,
+    FromSnapshot,
+    FromText,
+    Provenance,
+    SourceClass,
+)
+from groundkit.core.planning import (
+    Add,
+    Keep,
+    Rebind,
+    Replace,
+    after_extracting,
+    after_reading,
+    before_reading,
+    removals,
+)
 
 PARTS = ("a", "b", "a.md", "ab")
 sources = st.lists(st.sampled_from(PARTS), min_size=1, max_size=3).map("/".join)
@@ -49,6 +68,33 @@ def test_chunks_are_replaced_unless_they_are_the_same(known: DocumentRecord | No
     assert isinstance(done, Add) == (known is None)
     if known is not None:
         assert done == (Rebind() if same and known.document_id == document else Replace())
+
+
+chunkers = st.sampled_from(("size/1", "size/2"))
+
+
+@st.composite
+def extracted(draw: st.DrawFn) -> tuple[DocumentRecord, str, str]:
+    """A document as an ingest stored it: with the digest of its extraction, and the chunker it was cut by."""
+    identity, digest, chunker = draw(st.sampled_from(("x/1", "x/2"))), draw(digests), draw(chunkers)
+    source_digest = draw(digests)
+    fingerprint = processing_fingerprint(source_digest, identity, chunker)
+    known = record("a.x", FromExtractor(identity), "d", fingerprint)
+    return evolve(known, extraction=ExtractionFacts(source_digest, digest)), digest, chunker
+
+
+@given(extracted(), digests, chunkers)
+def test_an_extraction_is_bound_anew_exactly_when_it_is_the_stored_one_cut_the_same_way(
+    stored: tuple[DocumentRecord, str, str], digest: str, chunker: str
+) -> None:
+    known, stored_digest, stored_chunker = stored
+    bound = after_extracting(known, digest, chunker)
+    assert bound == (Rebind() if (digest, chunker) == (stored_digest, stored_chunker) else None)
+
+
+@given(st.none() | records, digests, chunkers)
+def test_what_was_never_extracted_is_not_bound_anew(known: DocumentRecord | None, digest: str, chunker: str) -> None:
+    assert after_extracting(known, digest, chunker) is None
 
 
 worlds = st.tuples(
