@@ -55,7 +55,8 @@ QUERIES = (*WORDS, '"ferry tide"', "FERRY harbour", "nowhere")
 
 @frozen
 class Sheet:
-    """`Lines`, and what a version makes otherwise: the text, or the places in it, or what is told of it, or whether it can."""
+    """`Lines` but for percent signs, which are not in the text, and what a version makes otherwise: the text, or the places
+    in it, or what is told of it, or whether it can."""
 
     name: str
     version: str
@@ -75,7 +76,7 @@ class Sheet:
     def extract(self, data: bytes, hint: Hint) -> Result[Extraction, ExtractionFailed]:
         if self.version == "choosy" and b"harbour" in data:
             return Failure(ExtractionFailed(ExtractionProblem.RAISED, "does not like harbours"))
-        plain = Lines(loud=self.version == "loud").extract(data, hint)
+        plain = Lines(loud=self.version == "loud").extract(data.replace(b"%", b""), hint)
         return plain if isinstance(plain, Failure) else Success(self._otherwise(plain.unwrap()))
 
     def _otherwise(self, plain: Extraction) -> Extraction:
@@ -312,9 +313,16 @@ class Machine(RuleBasedStateMachine):
         self.ingest("", size, None, as_text=False, strict=strict, check=check)
         self._what_was_taken_is_verified()
 
-    @rule(name=st.sampled_from(sorted(MEDIA)), version=st.sampled_from(VERSIONS), check=st.booleans())
-    def upgrade_and_ingest(self, name: str, version: str, check: bool) -> None:
+    @rule(
+        name=st.sampled_from(sorted(MEDIA)),
+        version=st.sampled_from(VERSIONS),
+        check=st.booleans(),
+        remark=st.booleans(),
+    )
+    def upgrade_and_ingest(self, name: str, version: str, check: bool, remark: bool) -> None:
         self.upgrade(name, version)
+        for source in [each for each in self.disk if remark and READERS.get(SUFFIXES[suffix(each)]) == name]:
+            self.write(source, b"%" + self.disk[source])
         self.ingest("", None, None, as_text=False, strict=False, check=check)
         self._what_was_taken_is_verified()
 
