@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 HERE = Path(__file__).resolve().parent
+#: Where corpora, indexes, bytecode and the peer live, unless something else is said.
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "groundkit-bench"
 
 
 #: Values by measure and unit.
@@ -31,14 +33,20 @@ class Cost:
 
 @dataclass(frozen=True)
 class Runner:
-    """Starts processes on the core this one runs on, with bytecode kept in the cache directory."""
+    """Starts processes on the core this one runs on, with bytecode kept in the cache directory.
+
+    `path`: where they find groundkit, instead of where this process does.
+    """
 
     cache: Path
+    path: str | None = None
 
     def environment(self, ours: bool) -> dict[str, str]:
         """Of a peer, nothing of ours is on the path."""
         unwanted = {"PYTHONDONTWRITEBYTECODE", "PYTHONSAFEPATH"} | (set() if ours else {"PYTHONPATH"})
         kept = {name: value for name, value in os.environ.items() if name not in unwanted}
+        if self.path is not None:
+            kept["PYTHONPATH"] = self.path
         return kept | {"PYTHONPYCACHEPREFIX": str(self.cache / "bytecode"), "NO_COLOR": "1"}
 
     def cost(self, command: Sequence[str], ours: bool = True, codes: tuple[int, ...] = (0,)) -> Cost:

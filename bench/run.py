@@ -4,18 +4,16 @@ python bench/run.py --sizes 1000,5000,20000 --repeat 5 --only ingest,cold
 """
 
 import argparse
-import json
 import os
-import platform
 import shutil
 import subprocess
 import sys
-import time
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from process import HERE, Cost, Runner, size_of
+from process import CACHE, HERE, Cost, Runner, size_of
+from record import write
 from table import Results, table
 
 GROUPS = ("ingest", "unchanged", "open", "cold", "warm", "change", "verify")
@@ -29,13 +27,12 @@ CITED_BYTES = 100_000
 
 
 def arguments() -> argparse.Namespace:
-    default_cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "groundkit-bench"
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", default="1000,5000", help="files in each corpus, separated by commas")
     parser.add_argument("--repeat", type=int, default=5, help="runs of each measure")
     parser.add_argument("--queries", type=int, default=200, help="warm searches for each number of words")
     parser.add_argument("--only", default=",".join(GROUPS), help=f"groups of measures: {','.join(GROUPS)}")
-    parser.add_argument("--cache", type=Path, default=default_cache, help="where corpora, indexes and the peer live")
+    parser.add_argument("--cache", type=Path, default=CACHE, help="where corpora, indexes and the peer live")
     parser.add_argument("--peer-python", help="the Python of an environment with groundkit 0.2.1; else one is made")
     parser.add_argument("--no-peer", action="store_true", help="leave groundkit 0.2.1 out")
     parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)), help="the core everything runs on")
@@ -196,20 +193,6 @@ class Bench:
         return str(self.work / name)
 
 
-def write(options: argparse.Namespace, results: dict[int, Results]) -> Path:
-    directory = HERE / "results"
-    directory.mkdir(exist_ok=True)
-    path = directory / f"{options.label}-{time.strftime('%Y%m%d-%H%M%S')}.json"
-    about = {"python": platform.python_version(), "machine": platform.machine(), "load": os.getloadavg()}
-    found = [
-        {"files": files, "measure": measure, "unit": unit, "who": who, "values": values}
-        for files, each in results.items()
-        for (measure, unit, who), values in each.items()
-    ]
-    path.write_text(json.dumps({**about, "repeat": options.repeat, "results": found}, indent=1))
-    return path
-
-
 def main() -> None:
     options = arguments()
     os.sched_setaffinity(0, {options.core})
@@ -219,9 +202,9 @@ def main() -> None:
     results: dict[int, Results] = {}
     for files in map(int, options.sizes.split(",")):
         results[files] = Bench(options, peer, files).run(options.only.split(","))
-        print(f"\n{table(files, results[files])}\n", flush=True)
-        written = write(options, results)
-    print(f"written to bench/results/{written.name}; load {os.getloadavg()[0]:.1f}", file=sys.stderr)
+        told = table(f"{files} files", results[files])
+        print(f"\n{told}\n", flush=True)
+    write(options.label, options.repeat, {f"{files} files": each for files, each in results.items()})
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Medians side by side, as ratios beside the budget of each. A ratio over its budget is marked."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from statistics import median
 from typing import TypeAlias
@@ -59,31 +59,40 @@ ROWS = (
 _SHOWN: dict[str, Callable[[float], str]] = {
     "memory": lambda value: f"{value:.0f} MB",
     "ratio": lambda value: f"{value:.2f}",
+    "pages/s": lambda value: f"{value:.0f}",
+    "MB/s": lambda value: f"{value:.2f}",
 }
+#: Units that a row has to say.
+_NAMED = ("cpu", "memory", "pages/s", "MB/s")
 
 
-def table(files: int, results: Results) -> str:
-    head = f"| {files} files | groundkit | 0.2.1 | ratio | budget | beside | that | ratio | budget | at most |"
-    lines = [_line(row, results) for row in ROWS if (row.measure, row.unit, US) in results]
-    return "\n".join([head, "| --- " + "| ---: " * 9 + "|", *lines])
+def table(what: str, results: Results, rows: Iterable[Row] = ROWS, peer: str = PEER) -> str:
+    """One line for each row that was measured, without columns that stay empty."""
+    head = [what, US, peer, "ratio", "budget", "beside", "that", "ratio", "budget", "at most"]
+    lines = [_cells(row, results, peer) for row in rows if (row.measure, row.unit, US) in results]
+    used = [at for at, column in enumerate(zip(*lines, strict=True)) if any(column)]
+    shown = [["---" if at == 0 else "---:" for at in used], *([line[at] for at in used] for line in lines)]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in [[head[at] for at in used], *shown])
 
 
-def _line(row: Row, results: Results) -> str:
-    ours, peer = _middle(row, US, results), _middle(row, PEER, results)
-    other = _middle(row, row.other, results) if row.other else None
+def _cells(row: Row, results: Results, peer: str) -> list[str]:
+    ours = _middle(row, US, results)
     assert ours is not None
     over = row.most is not None and ours > row.most
-    cells = [
-        f"{row.measure}, {row.unit}" if row.unit in ("cpu", "memory") else row.measure,
+    other = row.other if _middle(row, row.other, results) is not None else ""
+    return [
+        f"{row.measure}, {row.unit}" if row.unit in _NAMED else row.measure,
         _shown(row, ours, results, US) + (" **over**" if over else ""),
-        _shown(row, peer, results, PEER),
-        *_ratio(ours, peer, row.peer),
-        row.other if other is not None else "",
-        _shown(row, other, results, row.other),
-        *_ratio(ours, other, row.to_other),
+        *_beside(row, ours, peer, row.peer, results),
+        other,
+        *_beside(row, ours, other, row.to_other, results),
         "" if row.most is None else _figure(row, row.most),
     ]
-    return f"| {' | '.join(cells)} |"
+
+
+def _beside(row: Row, ours: float, who: str, budget: float | None, results: Results) -> tuple[str, str, str]:
+    theirs = _middle(row, who, results)
+    return _shown(row, theirs, results, who), *_ratio(ours, theirs, budget)
 
 
 def _middle(row: Row, who: str, results: Results) -> float | None:
@@ -96,7 +105,7 @@ def _shown(row: Row, value: float | None, results: Results, who: str) -> str:
     if value is None:
         return ""
     runs = len(results[row.measure, row.unit, who])
-    few = f" ({runs}×)" if runs < 5 and row.unit != "ratio" and "warm" not in row.measure else ""
+    few = f" ({runs}×)" if runs < 5 and row.unit in ("wall", "cpu", "memory") and "warm" not in row.measure else ""
     return _figure(row, value) + few
 
 
