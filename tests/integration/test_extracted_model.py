@@ -11,6 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from tempfile import mkdtemp
 
+import pytest
 from attrs import Factory, define, evolve, frozen
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -396,8 +397,11 @@ class Machine(RuleBasedStateMachine):
         foreseen = Foreseen()
         if path in NAMES and path not in here:
             foreseen.failed[path] = "source_missing"
-        if path in unread:
-            foreseen.failed[path] = "unknown_suffix"
+        for each in unread:
+            if each == path:
+                foreseen.failed[each] = "unknown_suffix"
+            elif each in self.held and self.held[each].identity is not None:
+                foreseen.failed[each] = "extractor_missing"
         told = {each: media_type for each, media_type in wanted.items() if each not in unread}
         known = {each for each in self.held if below(path, each)}
         if not (told or foreseen.failed or known):
@@ -662,3 +666,23 @@ def test_the_documents_of_a_broken_extractor_stay_though_it_alone_knows_their_su
             report = collection.ingest("")
             assert ([each.source for each in report.failed], report.gone) == (failed, ())
             assert len(collection.get_document_records()) == 2
+
+
+def told(base: Path, data: bytes, version: str) -> Live:
+    """A collection of this one source, up to date with this version."""
+    put(base, {"c.x": data})
+    live = Live(base, FrozenClock(), (Sheet("lines", version),))
+    live.face.ingest("", chunk_size=60, jobs=1)
+    return live
+
+
+@pytest.mark.parametrize("remark", [b"", b"%"])
+@pytest.mark.parametrize("version", sorted(set(VERSIONS)))
+def test_every_upgrade_gives_what_a_fresh_collection_holds(tmp_path: Path, version: str, remark: bytes) -> None:
+    data = "".join(f"# Ferry {at}\n[pier{at}]\nthe tide {at} and the quay\n\f" for at in range(6)).encode()
+    told(tmp_path / "old", data, "1").face.close()
+    upgraded, new = told(tmp_path / "old", remark + data, version), told(tmp_path / "new", remark + data, version)
+    with upgraded.face, new.face:
+        assert upgraded.contents() == new.contents()
+        assert upgraded.answers() == new.answers()
+        assert all(each.verification for each in upgraded.face.verify_all())
