@@ -138,7 +138,7 @@ def _lacking(offer: Offer) -> str | None:
     from importlib import metadata
 
     try:
-        found = metadata.version(offer.distribution)
+        found = metadata.version(offer.distribution) or "an unknown version"
     except metadata.PackageNotFoundError:
         return f"needs {offer.distribution}, which is not installed"
     numbers = tuple(map(int, re.findall(r"\d+", found)[: len(offer.at_least)]))
@@ -194,6 +194,6 @@ def _suffixes_of(extractor: Extractor) -> dict[str, Kind]:
 
     try:
         suffixes: Mapping[str, str] = getattr(extractor, "suffixes", {})
+        return {suffix.lower(): Kind(Loader.EXTRACTOR, str(suffixes[suffix])) for suffix in suffixes}
     except Exception:  # noqa: BLE001 - as above
         return {}
-    return {suffix.lower(): Kind(Loader.EXTRACTOR, media_type) for suffix, media_type in suffixes.items()}

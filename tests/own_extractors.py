@@ -147,4 +147,19 @@ class Nameless:
         return Lines().extract(data, hint)
 
 
+@frozen
+class Suffixless:
+    """Its suffixes cannot be told."""
+
+    identity: str = "suffixless@1"
+    media_types: frozenset[str] = frozenset({"application/x-suffixless"})
+
+    @property
+    def suffixes(self) -> Mapping[str, str]:
+        raise ValueError("no suffixes")
+
+    def extract(self, data: bytes, hint: Hint) -> Extracted:
+        return Lines().extract(data, hint)
+
+
 NAMELESS_PDF = Nameless("application/pdf")

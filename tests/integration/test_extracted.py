@@ -182,8 +182,8 @@ def test_a_document_made_by_x_1_is_told_as_extracted_by_x_1_everywhere(tmp_path:
             assert hit.locator.pages == PageRange(1, 1, "i", "i")
             fetched = collection.fetch_chunk(hit.chunk_id)
             assert fetched.citation is not None
-            assert fetched.citation == hit.citation
             assert (fetched.citation.source_class, fetched.citation.extractor) == told
+            assert fetched.citation == hit.citation
             assert fetched.verification.reason.value == "extractor_mismatch"
         for citation in collection.citations():
             assert (citation.source_class, citation.extractor) == told
@@ -198,22 +198,22 @@ def test_the_commands_tell_a_document_of_x_1_as_extracted_by_x_1(tmp_path: Path)
     def json_of(*arguments: str) -> dict[str, object]:
         return json.loads(gk(tmp_path, *arguments, "--format", "json").stdout)  # type: ignore[no-any-return]
 
-    def same(data: object) -> bool:
+    def of(data: object) -> dict[str, object]:
         assert isinstance(data, dict)
-        return {name: data[name] for name in told} == told
+        return {name: data[name] for name in told}
 
     (listed,) = json_of("files")["documents"]  # type: ignore[misc]
-    assert same(listed)
+    assert of(listed) == told
     hits = json_of("search", "quokka")["hits"]
     assert isinstance(hits, list)
     assert hits
     for hit in hits:
-        assert same(hit)
-        assert same(hit["citation"])
+        assert of(hit) == told
+        assert of(hit["citation"]) == told
     chunk = hits[0]["chunk_id"]
-    assert same(json_of("show", chunk)["citation"])
+    assert of(json_of("show", chunk)["citation"]) == told
     (checked,) = json_of("verify", chunk)["checked"]  # type: ignore[misc]
-    assert same(checked["citation"])
+    assert of(checked["citation"]) == told
     assert "extracted, x@1" in gk(tmp_path, "show", chunk).out
     assert "hand/made.x  extracted" in gk(tmp_path, "files").out
     assert "x@1: 1 document, not active here" in gk(tmp_path, "status").out
@@ -264,6 +264,11 @@ def test_an_incomplete_document_is_kept_and_marked_wherever_it_is_told(tmp_path:
     for command in (("search", "old rule"), ("show", chunk), ("verify", chunk)):
         assert "incomplete document" in gk(tmp_path, *command).out
     assert "incomplete" not in gk(tmp_path, "show", whole).out
+    listed = json.loads(gk(tmp_path, "files", "--format", "json").stdout)["documents"]
+    assert [each["source"] for each in listed if each["extraction"] and each["extraction"]["incomplete"]] == ["old.x"]
+    assert json.loads(gk(tmp_path, "show", chunk, "--format", "json").stdout)["citation"]["incomplete"] is True
+    (checked,) = json.loads(gk(tmp_path, "verify", chunk, "--format", "json").stdout)["checked"]
+    assert checked["citation"]["incomplete"] is True
     assert "extracted, incomplete" in gk(tmp_path, "files").out
     assert "old.x: page 2 is damaged" in gk(tmp_path, "status").out
     status = json.loads(gk(tmp_path, "status", "--format", "json").stdout)

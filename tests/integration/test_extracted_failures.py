@@ -25,7 +25,7 @@ from extracted_support import (
     world,
 )
 from integration.support import INDEX, put
-from own_extractors import Nameless, Under
+from own_extractors import Nameless, Suffixless, Under
 
 from groundkit import ConfigurationError, IngestionError, SourceClass
 from groundkit.adapters.html import HtmlExtractor
@@ -33,6 +33,7 @@ from groundkit.adapters.pdf import PdfExtractor
 from groundkit.core.extraction import ExtractorMissing, NotExtracted
 from groundkit.core.ports import Extractor
 from groundkit.extractors import BUILT_IN, Offer, Registry
+from groundkit.render import exit_code_of
 from groundkit.testing.sample_extractors import (
     MEDIA_TYPE,
     Bare,
@@ -194,6 +195,7 @@ def test_a_missing_extra_concerns_its_own_format_and_says_what_installs_it(
         error = error_of(collection)
         assert isinstance(error, ConfigurationError)
         assert str(error).endswith(f": {why}; {command}")
+        assert exit_code_of(error.failure) == 1
         assert held(tmp_path)["report.pdf"] == before["report.pdf"]
         assert {each.reason for each in collection.status().failures} == {"extractor_missing"}
         for each in citations:
@@ -214,6 +216,22 @@ def test_a_broken_extractor_that_was_added_is_not_replaced_by_the_built_in_one(t
         assert failures(report) == {"report.pdf": f"extractor_missing: {said}"}
         assert report.added == len(MIXED) - 1
         assert isinstance(error_of(collection), ConfigurationError)
+
+
+def test_files_of_a_broken_extractor_say_what_it_raised_instead_of_being_passed_over(tmp_path: Path) -> None:
+    put(tmp_path, MIXED)
+    with opened(tmp_path, Nameless()) as collection:
+        report = collection.ingest("")
+        assert set(failures(report)) == {"old.x"}
+        assert failures(report)["old.x"].endswith("LookupError: the library has no version")
+        assert report.unknown_suffixes == ()
+
+
+def test_an_extractor_whose_suffixes_cannot_be_told_disturbs_no_other(tmp_path: Path) -> None:
+    put(tmp_path, MIXED)
+    with opened(tmp_path, Suffixless(), Lines()) as collection:
+        assert failures(collection.ingest("")) == {}
+        assert verdicts(collection) == {source: {"verified: same"} for source in MIXED}
 
 
 # Entry points
@@ -273,6 +291,24 @@ def test_an_entry_point_that_cannot_be_loaded_is_told_of_where_it_is_needed(tmp_
     assert gone.startswith("the extractor no_such_module_xyz:Extractor cannot be loaded: ModuleNotFoundError")
     assert odd == "the extractor math:pi names no media types"
     assert big.startswith("the extractor math:sqrt cannot be loaded: TypeError")
+    assert html == HtmlExtractor().identity
+
+
+def test_a_library_of_which_no_version_can_be_told_hides_no_other_format(tmp_path: Path) -> None:
+    about = tmp_path / "site" / "unversioned.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: unversioned\n")
+    code = (
+        "from groundkit.extractors import *; from groundkit.extractors import Offer; pdf, html = BUILT_IN\n"
+        "r = Registry((), (Offer(pdf.media_types, 'unversioned', (1,), 'pdf', pdf.make), html))\n"
+        "print(r.reader_of('application/pdf').failure().said); print(r.reader_of('text/html').unwrap().identity)"
+    )
+    command = [sys.executable, "-c", code]
+    path = beside(str(tmp_path / "site"))
+    done = subprocess.run(command, env=environment(PYTHONPATH=path), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    said, html = done.stdout.splitlines()
+    assert said == "needs unversioned 1 or later, an unknown version is installed; pip install 'groundkit[pdf]'"
     assert html == HtmlExtractor().identity
 
 
