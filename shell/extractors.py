@@ -6,7 +6,7 @@ Nothing is imported before an extractor is asked for, and what is wrong with one
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from attrs import Factory, define, frozen
@@ -59,7 +59,31 @@ class _Known:
     extractors: tuple[tuple[frozenset[str], ActiveExtractor], ...]
     broken: Mapping[str, ExtractorMissing]
     missing: Mapping[str, ExtractorMissing]
-    kinds: Kinds
+
+
+@frozen
+class _Offered:
+    """Extractors of entry points, and what cannot be loaded, by media type."""
+
+    extractors: tuple[Extractor, ...]
+    missing: Mapping[str, ExtractorMissing]
+
+
+@frozen
+class _Suffixes(Mapping[str, "Kind"]):
+    """What suffixes stand for. Entry points are looked for when one is met that nothing else knows."""
+
+    _known: Mapping[str, Kind]
+    _offered: Callable[[], Mapping[str, Kind]]
+
+    def __getitem__(self, suffix: str) -> Kind:
+        return self._known[suffix] if suffix in self._known else self._offered()[suffix]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self._offered(), **self._known})
+
+    def __len__(self) -> int:
+        return len({**self._offered(), **self._known})
 
 
 @define
@@ -68,11 +92,14 @@ class Registry:
 
     _added: tuple[Extractor, ...] = ()
     _offers: tuple[Offer, ...] = BUILT_IN
+    _found_offered: list[tuple[_Offered, Mapping[str, Kind]]] = Factory(list)
     _known: list[_Known] = Factory(list)
 
     @property
     def kinds(self) -> Kinds:
-        return self._all().kinds
+        from groundkit.core.kinds import KINDS
+
+        return _Suffixes(KINDS | _suffixes(self._added), lambda: self._offered()[1])
 
     def reader_of(self, media_type: str) -> Result[ActiveExtractor, ExtractorMissing]:
         known = self._all()
@@ -95,8 +122,16 @@ class Registry:
 
     def _all(self) -> _Known:
         if not self._known:
-            self._known.append(_found(self._added, self._offers))
+            offered, _ = self._offered()
+            self._known.append(_found((*self._added, *offered.extractors), offered.missing, self._offers))
         return self._known[0]
+
+    def _offered(self) -> tuple[_Offered, Mapping[str, Kind]]:
+        """What entry points offer, and its suffixes."""
+        if not self._found_offered:
+            offered = _of_entry_points()
+            self._found_offered.append((offered, _suffixes(offered.extractors)))
+        return self._found_offered[0]
 
 
 def active_extractors() -> tuple[Extractor, ...]:
@@ -105,17 +140,13 @@ def active_extractors() -> tuple[Extractor, ...]:
     return tuple(each.extractor for each in Registry().all_active())
 
 
-def _found(added: Iterable[Extractor], offers: Iterable[Offer]) -> _Known:
+def _found(theirs: Iterable[Extractor], lost: Mapping[str, ExtractorMissing], offers: Iterable[Offer]) -> _Known:
     from groundkit.core.extraction import ExtractorMissing
-    from groundkit.core.kinds import KINDS
 
     known: list[tuple[frozenset[str], ActiveExtractor]] = []
     broken: dict[str, ExtractorMissing] = {}
-    missing: dict[str, ExtractorMissing] = {}
-    kinds: dict[str, Kind] = {}
-    for each in (*added, *_of_entry_points(missing)):
-        # Also those of a broken one: to take its files for unknown ones would remove its documents.
-        kinds = _suffixes_of(each) | kinds
+    missing = dict(lost)
+    for each in theirs:
         described = _described(each)
         if isinstance(described, str):
             wrong = type(each).__qualname__
@@ -130,7 +161,15 @@ def _found(added: Iterable[Extractor], offers: Iterable[Offer]) -> _Known:
         else:
             command = f"pip install 'groundkit[{offer.extra}]'"
             missing |= {each: ExtractorMissing(each, lacking, command) for each in offer.media_types}
-    return _Known(tuple(known), broken, missing, KINDS | kinds)
+    return _Known(tuple(known), broken, missing)
+
+
+def _suffixes(extractors: Iterable[Extractor]) -> dict[str, Kind]:
+    """Those of all of them, also of broken ones: to take their files for unknown ones would remove their documents."""
+    kinds: dict[str, Kind] = {}
+    for each in extractors:
+        kinds = _suffixes_of(each) | kinds
+    return kinds
 
 
 def _lacking(offer: Offer) -> str | None:
@@ -147,12 +186,14 @@ def _lacking(offer: Offer) -> str | None:
     return None
 
 
-def _of_entry_points(missing: dict[str, ExtractorMissing]) -> Iterable[Extractor]:
+def _of_entry_points() -> _Offered:
     """What other packages offer. One that cannot be loaded is told of under its name, which is a media type by custom."""
     from importlib import metadata
 
     from groundkit.core.extraction import ExtractorMissing
 
+    extractors: list[Extractor] = []
+    missing: dict[str, ExtractorMissing] = {}
     for point in sorted(metadata.entry_points(group=ENTRY_POINTS), key=lambda each: (each.name, each.value)):
         try:
             loaded = point.load()
@@ -162,10 +203,11 @@ def _of_entry_points(missing: dict[str, ExtractorMissing]) -> Iterable[Extractor
             missing[point.name] = ExtractorMissing(point.name, said)
             continue
         if _claimed(made):
-            yield made
+            extractors.append(made)
         else:
             said = f"the extractor {point.value} names no media types"
             missing[point.name] = ExtractorMissing(point.name, said)
+    return _Offered(tuple(extractors), missing)
 
 
 def _described(extractor: Extractor) -> tuple[frozenset[str], ActiveExtractor] | str:
