@@ -8,13 +8,11 @@ from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
 
-from attrs import Factory, define, field
-
-from groundkit.core.ports import ExtractionJob, Extractions, Extractor, KeptExtractions
 from groundkit.core.result import Failure, Result, Success
 
 if TYPE_CHECKING:
     from groundkit.core.extraction import Extraction, ExtractionFailed
+    from groundkit.core.ports import ExtractionJob, Extractions, Extractor, KeptExtractions
 
 #: What is remembered in one process: so many texts, of so many code points together; the latest always is.
 REMEMBERED_TEXTS = 64
@@ -24,13 +22,13 @@ _Extracted: TypeAlias = "Result[str, ExtractionFailed]"
 _Key: TypeAlias = tuple[object, ...]
 
 
-@define
 class Memo:
     """Texts extracted lately in this process. Nothing enters it but what a verification extracted itself."""
 
-    _texts: OrderedDict[_Key, _Extracted] = Factory(OrderedDict)
-    _characters: int = 0
-    _lock: Lock = Factory(Lock)
+    def __init__(self) -> None:
+        self._texts: OrderedDict[_Key, _Extracted] = OrderedDict()
+        self._characters = 0
+        self._lock = Lock()
 
     def get(self, key: _Key) -> _Extracted | None:
         with self._lock:
@@ -71,14 +69,14 @@ def _length(extracted: _Extracted | None) -> int:
     return len(extracted.unwrap()) if isinstance(extracted, Success) else 0
 
 
-@define
 class Extracting:
     """Extracts in one worker, begun when it is first needed. Close it."""
 
-    _extractions: Callable[[int], Extractions]
-    _memo: Memo
-    _worker: list[Extractions] = Factory(list)
-    _lock: Lock = field(factory=Lock, init=False)
+    def __init__(self, extractions: Callable[[int], Extractions], memo: Memo) -> None:
+        self._extractions = extractions
+        self._memo = memo
+        self._worker: list[Extractions] = []
+        self._lock = Lock()
 
     def text(self, job: ExtractionJob, digest: str, store: KeptExtractions | None = None) -> _Extracted:
         """The text of bytes with this SHA-256."""

@@ -1,241 +1,72 @@
-"""Which extractors there are: the built-in ones whose library is installed, those of entry points, those a user added.
-
-Nothing is imported before an extractor is asked for, and what is wrong with one is said of that one alone.
-"""
+"""Which extractors are at work here. What there is of them is found out when it is first asked for."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from attrs import Factory, define, frozen
-
-from groundkit.core.ports import ActiveExtractor
 from groundkit.core.result import Failure, Result, Success
 
 if TYPE_CHECKING:
     from groundkit.core.extraction import ExtractorMissing
     from groundkit.core.kinds import Kind, Kinds
-    from groundkit.core.ports import Extractor
-
-#: Packages offer extractors under this entry point group: a class or function that makes one when called, or one ready made.
-ENTRY_POINTS = "groundkit.extractors"
+    from groundkit.core.ports import ActiveExtractor, Extractor
+    from groundkit.offers import Found, Offer, Offered
 
 
-def _pdf() -> Extractor:
-    from groundkit.adapters.pdf import PdfExtractor
-
-    return PdfExtractor()
-
-
-def _html() -> Extractor:
-    from groundkit.adapters.html import HtmlExtractor
-
-    return HtmlExtractor()
-
-
-@frozen
-class Offer:
-    """An extractor that is there if a distribution is installed, in this version at least; `extra` installs it."""
-
-    media_types: frozenset[str]
-    distribution: str
-    at_least: tuple[int, ...]
-    extra: str
-    make: Callable[[], Extractor]
-
-
-BUILT_IN = (
-    Offer(frozenset({"application/pdf"}), "pypdf", (7, 1), "pdf", _pdf),
-    Offer(frozenset({"text/html", "application/xhtml+xml"}), "beautifulsoup4", (4, 13), "html", _html),
-)
-
-
-@frozen
-class _Known:
-    """Extractors, the first for a media type first; by media type, what somebody added and is broken, and what is missing."""
-
-    extractors: tuple[tuple[frozenset[str], ActiveExtractor], ...]
-    broken: Mapping[str, ExtractorMissing]
-    missing: Mapping[str, ExtractorMissing]
-
-
-@frozen
-class _Offered:
-    """Extractors of entry points, and what cannot be loaded, by media type."""
-
-    extractors: tuple[Extractor, ...]
-    missing: Mapping[str, ExtractorMissing]
-
-
-@frozen
-class _Suffixes(Mapping[str, "Kind"]):
-    """What suffixes stand for. Entry points are looked for when one is met that nothing else knows."""
-
-    _known: Mapping[str, Kind]
-    _offered: Callable[[], Mapping[str, Kind]]
-
-    def __getitem__(self, suffix: str) -> Kind:
-        return self._known[suffix] if suffix in self._known else self._offered()[suffix]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter({**self._offered(), **self._known})
-
-    def __len__(self) -> int:
-        return len({**self._offered(), **self._known})
-
-
-@define
 class Registry:
     """The extractors of one collection: the added ones before those of entry points before the built-in ones."""
 
-    _added: tuple[Extractor, ...] = ()
-    _offers: tuple[Offer, ...] = BUILT_IN
-    _found_offered: list[tuple[_Offered, Mapping[str, Kind]]] = Factory(list)
-    _known: list[_Known] = Factory(list)
+    def __init__(self, added: Iterable[Extractor] = (), offers: Iterable[Offer] | None = None) -> None:
+        """`offers` in the place of the built-in ones."""
+        self._added = tuple(added)
+        self._offers = None if offers is None else tuple(offers)
+        self._found: Found | None = None
+        self._offered: tuple[Offered, Mapping[str, Kind]] | None = None
 
     @property
     def kinds(self) -> Kinds:
         from groundkit.core.kinds import KINDS
+        from groundkit.offers import Suffixes, suffixes_of_all
 
-        return _Suffixes(KINDS | _suffixes(self._added), lambda: self._offered()[1])
+        return Suffixes(KINDS | suffixes_of_all(self._added), lambda: self._of_entry_points()[1])
 
     def reader_of(self, media_type: str) -> Result[ActiveExtractor, ExtractorMissing]:
-        known = self._all()
-        if media_type in known.broken:  # another one in its place would hide the fault
-            return Failure(known.broken[media_type])
-        for media_types, active in known.extractors:
+        found = self._all()
+        if media_type in found.broken:  # another one in its place would hide the fault
+            return Failure(found.broken[media_type])
+        for media_types, active in found.extractors:
             if media_type in media_types:
                 return Success(active)
-        from groundkit.core.extraction import ExtractorMissing
-
-        nobody = ExtractorMissing(media_type, f"no extractor reads {media_type}")
-        return Failure(known.missing.get(media_type, nobody))
+        return Failure(found.missing_for(media_type))
 
     def active(self, identity: str) -> ActiveExtractor | None:
-        return next((active for _, active in self._all().extractors if active.identity == identity), None)
+        return next((active for active in self.all_active() if active.identity == identity), None)
 
     def all_active(self) -> tuple[ActiveExtractor, ...]:
         """All that are at work here, in the order in which they are asked."""
         return tuple(active for _, active in self._all().extractors)
 
-    def _all(self) -> _Known:
-        if not self._known:
-            offered, _ = self._offered()
-            self._known.append(_found((*self._added, *offered.extractors), offered.missing, self._offers))
-        return self._known[0]
+    def _all(self) -> Found:
+        if self._found is None:
+            from groundkit.offers import BUILT_IN, found
 
-    def _offered(self) -> tuple[_Offered, Mapping[str, Kind]]:
+            offered, _ = self._of_entry_points()
+            offers = BUILT_IN if self._offers is None else self._offers
+            self._found = found((*self._added, *offered.extractors), offered.missing, offers)
+        return self._found
+
+    def _of_entry_points(self) -> tuple[Offered, Mapping[str, Kind]]:
         """What entry points offer, and its suffixes."""
-        if not self._found_offered:
-            offered = _of_entry_points()
-            self._found_offered.append((offered, _suffixes(offered.extractors)))
-        return self._found_offered[0]
+        if self._offered is None:
+            from groundkit.offers import of_entry_points, suffixes_of_all
+
+            offered = of_entry_points()
+            self._offered = offered, suffixes_of_all(offered.extractors)
+        return self._offered
 
 
 def active_extractors() -> tuple[Extractor, ...]:
     """The extractors that are at work here without anything being added: built-in ones whose library is installed, and
     those of entry points."""
     return tuple(each.extractor for each in Registry().all_active())
-
-
-def _found(theirs: Iterable[Extractor], lost: Mapping[str, ExtractorMissing], offers: Iterable[Offer]) -> _Known:
-    from groundkit.core.extraction import ExtractorMissing
-
-    known: list[tuple[frozenset[str], ActiveExtractor]] = []
-    broken: dict[str, ExtractorMissing] = {}
-    missing = dict(lost)
-    for each in theirs:
-        described = _described(each)
-        if isinstance(described, str):
-            wrong = type(each).__qualname__
-            broken |= {every: ExtractorMissing(every, f"{wrong}: {described}") for every in _claimed(each)}
-            continue
-        known.append(described)
-    for offer in offers:
-        lacking = _lacking(offer)
-        if lacking is None:
-            made = offer.make()
-            known.append((made.media_types, ActiveExtractor(made.identity, made)))
-        else:
-            command = f"pip install 'groundkit[{offer.extra}]'"
-            missing |= {each: ExtractorMissing(each, lacking, command) for each in offer.media_types}
-    return _Known(tuple(known), broken, missing)
-
-
-def _suffixes(extractors: Iterable[Extractor]) -> dict[str, Kind]:
-    """Those of all of them, also of broken ones: to take their files for unknown ones would remove their documents."""
-    kinds: dict[str, Kind] = {}
-    for each in extractors:
-        kinds = _suffixes_of(each) | kinds
-    return kinds
-
-
-def _lacking(offer: Offer) -> str | None:
-    """Why an offer cannot be taken up; None if it can. A distribution that is there and broken is found by using it."""
-    from importlib import metadata
-
-    try:
-        found = metadata.version(offer.distribution) or "an unknown version"
-    except metadata.PackageNotFoundError:
-        return f"needs {offer.distribution}, which is not installed"
-    numbers = tuple(map(int, re.findall(r"\d+", found)[: len(offer.at_least)]))
-    if numbers < offer.at_least:
-        return f"needs {offer.distribution} {'.'.join(map(str, offer.at_least))} or later, {found} is installed"
-    return None
-
-
-def _of_entry_points() -> _Offered:
-    """What other packages offer. One that cannot be loaded is told of under its name, which is a media type by custom."""
-    from importlib import metadata
-
-    from groundkit.core.extraction import ExtractorMissing
-
-    extractors: list[Extractor] = []
-    missing: dict[str, ExtractorMissing] = {}
-    for point in sorted(metadata.entry_points(group=ENTRY_POINTS), key=lambda each: (each.name, each.value)):
-        try:
-            loaded = point.load()
-            made = loaded() if callable(loaded) else loaded
-        except Exception as error:  # noqa: BLE001 - somebody else's code: what it does concerns those who need it
-            said = f"the extractor {point.value} cannot be loaded: {type(error).__name__}: {error}"
-            missing[point.name] = ExtractorMissing(point.name, said)
-            continue
-        if _claimed(made):
-            extractors.append(made)
-        else:
-            said = f"the extractor {point.value} names no media types"
-            missing[point.name] = ExtractorMissing(point.name, said)
-    return _Offered(tuple(extractors), missing)
-
-
-def _described(extractor: Extractor) -> tuple[frozenset[str], ActiveExtractor] | str:
-    """An extractor with its media types and identity, or what is wrong with them."""
-    try:
-        identity: object = extractor.identity
-        media_types = frozenset(extractor.media_types)
-    except Exception as error:  # noqa: BLE001 - as above
-        return f"its identity cannot be told: {type(error).__name__}: {error}"
-    if isinstance(identity, str) and identity.strip() and identity.isprintable():
-        return media_types, ActiveExtractor(identity, extractor)
-    return f"{identity!r} is no identity; it should read name/version"
-
-
-def _claimed(extractor: Extractor) -> frozenset[str]:
-    """The media types of an extractor of which nothing else may work."""
-    try:
-        return frozenset(extractor.media_types)
-    except Exception:  # noqa: BLE001 - as above
-        return frozenset()
-
-
-def _suffixes_of(extractor: Extractor) -> dict[str, Kind]:
-    """`suffixes` of an extractor, where it has any: from suffix to media type, for files that nobody else reads."""
-    from groundkit.core.kinds import Kind, Loader
-
-    try:
-        suffixes: Mapping[str, str] = getattr(extractor, "suffixes", {})
-        return {suffix.lower(): Kind(Loader.EXTRACTOR, str(suffixes[suffix])) for suffix in suffixes}
-    except Exception:  # noqa: BLE001 - as above
-        return {}

@@ -32,7 +32,8 @@ from groundkit.adapters.html import HtmlExtractor
 from groundkit.adapters.pdf import PdfExtractor
 from groundkit.core.extraction import ExtractorMissing, NotExtracted
 from groundkit.core.ports import Extractor
-from groundkit.extractors import BUILT_IN, Offer, Registry
+from groundkit.extractors import Registry
+from groundkit.offers import BUILT_IN, Offer
 from groundkit.render import exit_code_of
 from groundkit.testing.sample_extractors import (
     MEDIA_TYPE,
@@ -299,7 +300,7 @@ def test_a_library_of_which_no_version_can_be_told_hides_no_other_format(tmp_pat
     about.mkdir(parents=True)
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: unversioned\n")
     code = (
-        "from groundkit.extractors import *; from groundkit.extractors import Offer; pdf, html = BUILT_IN\n"
+        "from groundkit.extractors import Registry; from groundkit.offers import Offer, BUILT_IN; pdf, html = BUILT_IN\n"
         "r = Registry((), (Offer(pdf.media_types, 'unversioned', (1,), 'pdf', pdf.make), html))\n"
         "print(r.reader_of('application/pdf').failure().said); print(r.reader_of('text/html').unwrap().identity)"
     )

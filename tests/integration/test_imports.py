@@ -57,7 +57,7 @@ NOT_FOR_A_SEARCH = {
     "adapters.extraction", "adapters.html", "adapters.pdf",
     "core.auditing", "core.boundaries", "core.charsets", "core.chunking", "core.extraction", "core.kinds", "core.locating", "core.markdown", "core.markdown_lines",
     "core.older", "core.outline", "core.planning", "core.recovery", "core.spans", "core.walking",
-    "demo", "doctor", "drop", "fetch", "ingest", "ingest_pending", "ingest_run", "ingest_values", "render", "requests", "status",
+    "demo", "doctor", "drop", "fetch", "ingest", "ingest_pending", "ingest_run", "ingest_values", "offers", "render", "requests", "status",
     "testing", "uncollected", "core.versions", "wire", "writing",
 }  # fmt: skip
 #: Modules of the standard library that came with something a search no longer does.
