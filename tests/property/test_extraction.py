@@ -190,10 +190,24 @@ def test_what_stands_in_one_group_is_not_taken_for_what_stands_in_another(one: E
     )
 
 
+WHOLE = Extraction("text", "T", (Page(0, "i"),), (Heading(1, "H", 0, 2),), (Anchor(1, "a"),), ("lost",), True)
+ONE_CELL_ELSE = [
+    evolve(WHOLE, pages=(Page(1, "i"),)), evolve(WHOLE, pages=(Page(0, "ii"),)),
+    evolve(WHOLE, anchors=(Anchor(2, "a"),)), evolve(WHOLE, anchors=(Anchor(1, "b"),)),
+    *(evolve(WHOLE, headings=(each,)) for each in (Heading(2, "H", 0, 2), Heading(1, "I", 0, 2), Heading(1, "H", 1, 2),
+                                                   Heading(1, "H", 0, 3))),
+    evolve(WHOLE, losses=("lost", "lost")), evolve(WHOLE, incomplete=False), evolve(WHOLE, text="texT"),
+]  # fmt: skip
+
+
+def test_every_cell_of_an_extraction_enters_its_digest() -> None:
+    digests = {extraction_digest(each) for each in (WHOLE, *ONE_CELL_ELSE)}
+    assert len(digests) == 1 + len(ONE_CELL_ELSE)
+
+
 def test_a_digest_is_that_of_every_process() -> None:
-    made = Extraction("text", "T", (Page(0, "i"),), (Heading(1, "H", 0, 2),), (Anchor(1, "a"),), ("lost",), True)
     fields = b"4:text1:T1:11:11:11:01:i5:1 0 21:H1:11:a4:lost4:True"
-    assert extraction_digest(made) == sha256(fields).hexdigest()
+    assert extraction_digest(WHOLE) == sha256(fields).hexdigest()
 
 
 reasons = (
