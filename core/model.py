@@ -82,6 +82,10 @@ class Span:
         return self.end - self.start
 
 
+def _between(first: str, last: str) -> str:
+    return first if first == last else f"{first}–{last}"
+
+
 @frozen
 class PageRange:
     """The first and the last page that a passage stands on: physical, from 1, with the labels printed on them, if any."""
@@ -90,6 +94,13 @@ class PageRange:
     last: int
     first_label: str = ""
     last_label: str = ""
+
+    def __str__(self) -> str:
+        """`p. 12`, `pp. 12–13`; with the labels that are printed on them, where they say something else."""
+        numbers = _between(str(self.first), str(self.last))
+        labels = _between(self.first_label or "?", self.last_label or "?")
+        told = "" if labels in (numbers, "?") else f" ({labels})"
+        return f"p{'' if self.first == self.last else 'p'}. {numbers}{told}"
 
 
 @frozen
@@ -224,6 +235,17 @@ class Citation:
         return self.span.start
 
     @property
+    def place(self) -> str:
+        """Where it stands, for a person: `file:line:column`, `file.pdf p. 12 (xii)`, `file.html#anchor`."""
+        if self.locator is None:
+            return self.source
+        if self.source_class is SourceClass.TEXT:
+            return f"{self.source}:{self.locator.line}:{self.locator.column}"
+        if self.locator.pages is not None:
+            return f"{self.source} {self.locator.pages}"
+        return f"{self.source}#{self.locator.anchor}" if self.locator.anchor else self.source
+
+    @property
     def end_offset(self) -> int:
         return self.span.end
 
@@ -300,6 +322,10 @@ class RetrievalResult:
     @property
     def extractor(self) -> str | None:
         return self.citation.extractor
+
+    @property
+    def place(self) -> str:
+        return self.citation.place
 
     @property
     def incomplete(self) -> bool:

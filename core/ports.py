@@ -202,6 +202,8 @@ class Extractor(Protocol):
 
     The same bytes give the same extraction under the same identity, always and everywhere; nothing else enters it, so
     `hint` may only help with what the bytes leave open (the charset a transport declared).
+
+    It may also have `suffixes`, a mapping from suffix (with its dot) to media type: files that so come to be read by it.
     """
 
     @property

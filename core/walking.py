@@ -140,7 +140,8 @@ def judge_named(entry: Entry, dispatch: Dispatch) -> Found | None:
         return None
     kind = dispatch.kind_of(entry.source)
     if kind is None and entry.kind is EntryKind.FILE:
-        known = f"{suffix_of(entry.source) or 'no suffix'}; known are {known_suffixes(dispatch.kinds)}; or take it with --as text"
+        suffix = suffix_of(entry.source)
+        known = f"{f'unknown suffix {suffix}' if suffix else 'no suffix'}; known are {known_suffixes(dispatch.kinds)}; or take it with --as text"
         return failed(entry.source, ReadProblem.UNKNOWN_SUFFIX, known)
     return _taken(entry, kind or PLAIN_TEXT)
 

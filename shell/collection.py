@@ -142,7 +142,9 @@ class Collection:
             self._raise(done.failure())
         report, self._settled = done.unwrap()
         if strict and report.failed:
-            raise error_of(report.failed[0].error)
+            error = error_of(report.failed[0].error)
+            error.report = report
+            raise error
         return report
 
     def remove(self, sources: str | Iterable[str], *, wait: float = 10.0) -> Removed:

@@ -6,15 +6,20 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from groundkit.core.model import Verdict, Verification
+    from groundkit.ingest_values import IngestReport
     from groundkit.render import AnyFailure
 
 
 class GroundkitError(Exception):
-    """Base of everything groundkit raises on purpose. `failure` is the value it was made from, with its facts."""
+    """Base of everything groundkit raises on purpose. `failure` is the value it was made from, with its facts.
+
+    `report` is that of a strict ingest, which did everything else before it raised.
+    """
 
     def __init__(self, message: str, failure: object = None) -> None:
         super().__init__(message)
         self.failure = failure
+        self.report: IngestReport | None = None
 
 
 class ConfigurationError(GroundkitError):

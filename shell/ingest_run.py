@@ -51,10 +51,16 @@ from groundkit.writing import Behind, Nowhere, WriteFailure, Writer
 
 @frozen
 class Batching:
-    """A batch is written when it holds so many documents or so many code points of text."""
+    """A batch is written when it holds so many documents or so many code points of text.
+
+    An extracted document counts for `EXTRACTED_WEIGHT` of them: whoever is interrupted is not to lose minutes of work.
+    """
 
     documents: int
     characters: int
+
+
+EXTRACTED_WEIGHT = 64
 
 
 @define
@@ -62,10 +68,20 @@ class _Batch:
     documents: list[NewDocument] = Factory(list)
     rebound: list[DocumentRecord] = Factory(list)
     removed: list[str] = Factory(list)
+    weight: int = 0
     characters: int = 0
 
+    def add(self, new: NewDocument) -> None:
+        self.documents.append(new)
+        self.weight += 1 if new.record.extraction is None else EXTRACTED_WEIGHT
+        self.characters += new.record.length
+
+    def rebind(self, record: DocumentRecord) -> None:
+        self.rebound.append(record)
+        self.weight += 1 if record.extraction is None else EXTRACTED_WEIGHT
+
     def holds(self, limits: Batching) -> bool:
-        return len(self.documents) >= limits.documents or self.characters >= limits.characters
+        return self.weight >= limits.documents or self.characters >= limits.characters
 
     def write(self) -> Write:
         return Write(tuple(self.documents), tuple(self.rebound), tuple(self.removed))
@@ -225,12 +241,11 @@ class Run:
                 return self._queued(origin, new, "updated")
 
     def _rebind(self, origin: Origin, record: DocumentRecord) -> str:
-        self.batch.rebound.append(record)
+        self.batch.rebind(record)
         return self._told("rebound", origin)
 
     def _queued(self, origin: Origin, new: NewDocument, action: str) -> str:
-        self.batch.documents.append(new)
-        self.batch.characters += new.record.length
+        self.batch.add(new)
         self.counts["chunks"] += len(new.chunks)
         return self._told(action, origin)
 

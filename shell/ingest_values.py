@@ -63,6 +63,18 @@ class FailedSource:
     source: str
     error: ReadFailure | NotExtracted
 
+    @property
+    def reason(self) -> str:
+        """One word: a `ReadProblem`, an `ExtractionProblem`, `extractor_missing` or `incomplete`."""
+        return self.error.problem.value if isinstance(self.error, ReadFailure) else self.error.reason
+
+    @property
+    def detail(self) -> str:
+        return self.error.detail
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.detail}"
+
 
 @frozen
 class LossySource:

@@ -60,7 +60,13 @@ class Found:
     missing: Mapping[str, ExtractorMissing]
 
     def missing_for(self, media_type: str) -> ExtractorMissing:
-        return self.missing.get(media_type, ExtractorMissing(media_type, f"no extractor reads {media_type}"))
+        return self.missing.get(
+            media_type,
+            ExtractorMissing(
+                media_type,
+                f"no extractor that reads {media_type} is at work here; one of one's own has to be given: extractors=[…]",
+            ),
+        )
 
 
 @frozen

@@ -15,7 +15,7 @@ from groundkit.core.sources import ReadFailure
 from groundkit.core.storage import LexicalFailure, LexicalProblem, StorageFailure, StorageProblem
 from groundkit.ingest import BaseDiffers, NothingToIngest
 from groundkit.reading import AnalyzerChanged, NeverPaired
-from groundkit.requests import AmbiguousChunk, NoBaseGiven, UnsupportedSource
+from groundkit.requests import AmbiguousChunk, BadExtractor, NoBaseGiven, UnsupportedSource
 
 #: A failure that is the machine's, or of what lies on it.
 STORAGE_FAILURES = AnalyzerChanged | GhostRows | LexicalFailure | LockBusy | NeverPaired | StorageFailure
@@ -23,6 +23,7 @@ STORAGE_FAILURES = AnalyzerChanged | GhostRows | LexicalFailure | LockBusy | Nev
 _REQUESTS = (
     AmbiguousChunk
     | BadCollectionName
+    | BadExtractor
     | BaseDiffers
     | NoBaseGiven
     | NoIndexDirectory
@@ -129,6 +130,8 @@ def _request_sentence(failure: _REQUESTS) -> str:
             return f"several chunks begin with {prefix}: {', '.join(ids)}, …"
         case BadCollectionName(name):
             return f"{name!r} is no collection name: letters, digits, '.', '_' and '-', 64 at most, a letter or digit first"
+        case BadExtractor(number, wrong):
+            return f"extractors[{number}] is no extractor: {wrong}"
         case BaseDiffers(stored, given):
             return (
                 f"the collection's sources lie below {stored}, not {given}; "

@@ -28,6 +28,24 @@ class UnsupportedSource:
     detail: str
 
 
+@frozen
+class BadExtractor:
+    """Something given as an extractor that cannot be one: which of them, and what is wrong with it."""
+
+    number: int
+    wrong: str
+
+
+def no_extractor(given: object) -> str | None:
+    """What keeps something from being an extractor at a glance; None if nothing does. Nothing of it is called."""
+    if isinstance(given, type):
+        return f"it is a class; give an instance: {given.__name__}()"
+    for name in ("identity", "media_types", "extract"):
+        if not (hasattr(type(given), name) or name in getattr(given, "__dict__", {})):
+            return f"a {type(given).__name__} has no {name}"
+    return None
+
+
 def web_refused(path: str) -> UnsupportedSource | None:
     """Why a path is no path but a URL, and so not ingested; None for a path."""
     return UnsupportedSource(_host_of(path), "web pages are not ingested yet") if is_url(path) else None

@@ -1,6 +1,5 @@
 """What a collection holds, in numbers."""
 
-from collections import Counter
 from collections.abc import Iterable
 
 from attrs import frozen
@@ -15,11 +14,16 @@ from groundkit.core.storage import AllRecords, Generation, StorageFailure
 
 @frozen
 class BoundDocuments:
-    """How many documents an extractor made, and whether it is at work here: only then can they be verified."""
+    """How many documents an extractor made, and whether it is at work here: only then can they be verified.
+
+    Where it is not, `instead` is the identity of the one that will extract them anew, or `missing` says why none will.
+    """
 
     identity: str
     documents: int
     active: bool
+    instead: str | None = None
+    missing: str = ""
 
 
 @frozen
@@ -85,8 +89,17 @@ def status_of(
 
 
 def _bound(records: Iterable[DocumentRecord], registry: ExtractorRegistry) -> tuple[BoundDocuments, ...]:
-    counted = Counter(each.extractor for each in records if each.extractor is not None)
-    return tuple(
-        BoundDocuments(identity, documents, registry.active(identity) is not None)
-        for identity, documents in sorted(counted.items())
-    )
+    by_identity: dict[str, list[DocumentRecord]] = {}
+    for each in records:
+        if each.extractor is not None:
+            by_identity.setdefault(each.extractor, []).append(each)
+    return tuple(_bound_to(identity, by_identity[identity], registry) for identity in sorted(by_identity))
+
+
+def _bound_to(identity: str, records: list[DocumentRecord], registry: ExtractorRegistry) -> BoundDocuments:
+    if registry.active(identity) is not None:
+        return BoundDocuments(identity, len(records), True)
+    instead = registry.reader_of(records[0].media_type)
+    if isinstance(instead, Success):
+        return BoundDocuments(identity, len(records), False, instead.unwrap().identity)
+    return BoundDocuments(identity, len(records), False, None, instead.failure().said)

@@ -1,7 +1,10 @@
 """Verification: evidence by source class, then one pure verdict. Never raises, whatever the state of the world."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
+from typing import TYPE_CHECKING
 
 from attrs import Factory, define, frozen
 
@@ -32,6 +35,9 @@ from groundkit.core.verdicts import (
     judge,
 )
 from groundkit.extracting import Extracting
+
+if TYPE_CHECKING:
+    from groundkit.core.extraction import ExtractorMissing
 
 OpenSources = Callable[[], Result[SourceReader, ReadFailure]]
 _Read = Callable[[str], Evidence | ReadSource]
@@ -205,7 +211,14 @@ def _inactive(recorded: str, media_type: str, registry: ExtractorRegistry) -> Ex
     instead = registry.reader_of(media_type)
     if isinstance(instead, Success):
         return ExtractorInactive(recorded, instead.unwrap().identity)
-    return ExtractorInactive(recorded, None, instead.failure())
+    return ExtractorInactive(recorded, None, instead.failure() if media_type else _unknown())
+
+
+def _unknown() -> ExtractorMissing:
+    """Of a file that nothing here would extract."""
+    from groundkit.core.extraction import ExtractorMissing
+
+    return ExtractorMissing("", "an extractor of one's own has to be given: extractors=[…]")
 
 
 def _text_of(read: ReadSource) -> Evidence:

@@ -31,7 +31,7 @@ def said(error: BaseException) -> str:
 
 
 def too_much_memory(limit: int) -> str:
-    return f"needed more than {limit // 1_000_000:,} MB of memory; --memory-limit raises it"
+    return f"needed more than {limit // (1 << 20):,} MiB of memory; --memory-limit raises it"
 
 
 def extracted(extractor: Extractor, identity: str, data: bytes, hint: Hint) -> Result[Extraction, ExtractionFailed]:

@@ -63,8 +63,10 @@ class Forked:
 
     def abandon(self) -> None:
         """In a process that was forked off its owner."""
-        self._dead = True
-        os.close(self._from)
+        # One that had ended has closed its pipe, whose number may be that of another one by now.
+        if not self._dead:
+            self._dead = True
+            os.close(self._from)
 
     def _end(self) -> tuple[int, int]:
         """Exit code, and peak of memory as the system counts it."""

@@ -148,4 +148,4 @@ def _bytes_of(descriptor: int, size: int, limit: int) -> bytes:
 
 
 def _too_large(source: str, size: str, limit: int) -> ReadFailure:
-    return ReadFailure(source, ReadProblem.TOO_LARGE, f"{size}, at most {limit} are read")
+    return ReadFailure(source, ReadProblem.TOO_LARGE, f"{size}, at most {limit} are read; --max-bytes raises it")

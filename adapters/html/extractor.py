@@ -1,5 +1,6 @@
 """The extractor of HTML: bytes in, an `Extraction` or the reason why there is none out."""
 
+import re
 from importlib import metadata
 from platform import python_version
 
@@ -12,6 +13,11 @@ from groundkit.core.result import Failure, Result, Success
 #: Moves with anything here, or in what is used of the core, that changes what is extracted.
 RECIPE = 1
 _DETAIL = 300
+#: A page of which more than this part is NUL is no page in one byte a letter.
+_NULS = 0.25
+#: Text of nothing else is no text: white space, controls, and what stands for characters that are not known.
+_NOTHING = re.compile(r"[\s\ufffd\x00-\x1f\x7f-\x9f]*")
+_MOSTLY_NUL = "much of it is NUL: it is no page, or one in UTF-16 without a byte order mark; save the page as UTF-8"
 
 
 @frozen
@@ -48,7 +54,10 @@ def _extracted(data: bytes, charset: str | None) -> Result[Extraction, Extractio
     decoded = decode_html(data, charset)
     if isinstance(decoded, Failure):
         return _failed(ExtractionProblem.CHARSET, decoded.failure().detail)
-    extraction = extraction_of(tree_of(decoded.unwrap().text))
-    if extraction.text.strip():
+    text = decoded.unwrap().text
+    if text.count("\0") > _NULS * len(text):
+        return _failed(ExtractionProblem.CHARSET, _MOSTLY_NUL)
+    extraction = extraction_of(tree_of(text))
+    if not _NOTHING.fullmatch(extraction.text):
         return Success(extraction)
     return _failed(ExtractionProblem.NO_TEXT, "; ".join(("no text in the page", *extraction.losses)))

@@ -147,5 +147,10 @@ class Layout:
         return "".join(self.pieces)
 
     def headings_of(self, text: str) -> tuple[Heading, ...]:
-        named = ((each, heading_text(text[each.start : each.finish])) for each in self.headings)
+        named = ((each, _named(text[each.start : each.finish])) for each in self.headings)
         return tuple(Heading(each.level, name, each.start, each.end) for each, name in named if name)
+
+
+def _named(raw: str) -> str:
+    """The heading without the sign of a link to itself, which documentation tools put behind it."""
+    return heading_text(raw).removesuffix("¶").rstrip()

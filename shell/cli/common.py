@@ -12,7 +12,7 @@ import click
 from groundkit import config
 from groundkit.cli.printable import json_text, one_line
 from groundkit.collection import Collection
-from groundkit.core.model import Citation, PageRange, SourceClass, Verdict, Verification
+from groundkit.core.model import Citation, SourceClass, Verdict, Verification
 from groundkit.core.result import Failure
 from groundkit.errors import error_of
 from groundkit.opening import open as open_collection
@@ -140,27 +140,8 @@ def badge(verification: Verification | None, color: bool) -> str:
 
 
 def place(citation: Citation) -> str:
-    """`file:line:column`, as editors take it; `file.pdf p. 12 (xii)`; `file.html#anchor`."""
-    source, locator = one_line(citation.source), citation.locator
-    if locator is None:
-        return source
-    if citation.source_class is SourceClass.TEXT:
-        return f"{source}:{locator.line}:{locator.column}"
-    if locator.pages is not None:
-        return f"{source} {pages(locator.pages)}"
-    return f"{source}#{one_line(locator.anchor)}" if locator.anchor else source
-
-
-def pages(found: PageRange) -> str:
-    """`p. 12`, `pp. 12–13`; with the labels that are printed on them, where they say something else."""
-    numbers = _between(str(found.first), str(found.last))
-    labels = one_line(_between(found.first_label or "?", found.last_label or "?"))
-    told = "" if labels in (numbers, "?") else f" ({labels})"
-    return f"p{'' if found.first == found.last else 'p'}. {numbers}{told}"
-
-
-def _between(first: str, last: str) -> str:
-    return first if first == last else f"{first}–{last}"
+    """Where a citation stands, safe to print."""
+    return one_line(citation.place)
 
 
 def address(citation: Citation) -> str:

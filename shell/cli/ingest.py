@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -24,8 +25,8 @@ from groundkit.core.result import Failure
 from groundkit.core.settings import LANGUAGES, Settings
 from groundkit.core.sources import ReadFailure, ReadProblem
 from groundkit.core.walking import SkipReason
-from groundkit.errors import ConfigurationError, error_of
-from groundkit.ingest import FailedSource, IngestReport, SourceEvent
+from groundkit.errors import ConfigurationError, GroundkitError, error_of
+from groundkit.ingest import IngestReport, SourceEvent
 from groundkit.opening import open as open_collection
 from groundkit.render import sentence
 from groundkit.requests import web_refused
@@ -47,7 +48,7 @@ _FORMATS = {
 def _number(name: str, metavar: str, said: str) -> Callable[[F], F]:
     """A setting of the collection, remembered; the help names what a new one has."""
     usual = getattr(_DEFAULT, name.replace("-", "_"))
-    return click.option(f"--{name}", metavar=metavar, type=int, help=f"{said} (a new collection: {usual}).")
+    return click.option(f"--{name}", metavar=metavar, type=int, help=f"{said} (remembered; a new collection: {usual}).")
 
 
 @click.command("ingest")
@@ -78,7 +79,7 @@ def _number(name: str, metavar: str, said: str) -> Callable[[F], F]:
 @click.option(
     "--strict",
     is_flag=True,
-    help="Refuse documents of which text is missing; when everything is done, end with the first failure as the error.",
+    help="Refuse documents of which text is missing.",
 )
 @click.option("--check", is_flag=True, help="Write nothing; say what would be done with each source.")
 @wait_option
@@ -106,7 +107,8 @@ def ingest_command(
 ) -> int:
     """Bring files and folders into a collection, and it up to date with them.
 
-    Documents whose files are gone from a given folder, or hidden by an ignore rule now, are removed. Makes .groundkit in
+    Takes Markdown, text, PDF and HTML files (the last two with the extras "pdf" and "html"). Documents whose files are gone
+    from a given folder, or hidden by an ignore rule now, are removed. Makes .groundkit in
     the working directory where there is no index directory yet. Other chunk sizes or another language are for the whole
     collection.
     """
@@ -115,7 +117,8 @@ def ingest_command(
     absolute = tuple(map(_absolute, paths))
     with _collection(absolute, index_dir, collection, base_dir) as opened, _progress() as on_progress:
         new, changes = _is_new(opened), list[SourceEvent]()
-        report = opened.ingest(
+        report = _reported(
+            opened.ingest,
             absolute,
             as_text=as_ == "text",
             prune_all=prune_all,
@@ -144,8 +147,18 @@ def ingest_command(
     else:
         for each in _changes(changes, report) if check else ():
             click.echo(f"would be {each['action']}: {one_line(each['source'])}")
-        _print(report)
+        _print(report, check)
     return 0 if report.complete else 1
+
+
+def _reported(ingest: Callable[..., IngestReport], paths: tuple[Path, ...], **how: Any) -> IngestReport:
+    """The report, also of a strict ingest that ended in an error: here the exit code says the same."""
+    try:
+        return ingest(paths, **how)
+    except GroundkitError as error:
+        if error.report is None:
+            raise
+        return error.report
 
 
 def _both(
@@ -210,7 +223,13 @@ def _progress() -> Iterator[Callable[[SourceEvent], None] | None]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("files"),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("ingest", total=None)
 
@@ -235,7 +254,7 @@ def summary(report: IngestReport) -> str:
     return ", ".join(parts)
 
 
-def _print(report: IngestReport) -> None:
+def _print(report: IngestReport, check: bool) -> None:
     for failed in report.failed:
         click.echo(f"failed: {one_line(sentence(failed.error))}", err=True)
     for lossy in report.losses:
@@ -256,7 +275,7 @@ def _print(report: IngestReport) -> None:
         click.echo(f"accepted, to be finished by the next ingest: {printable(sentence(report.pending))}", err=True)
     if len(report.formats) > 1 or report.losses:
         click.echo(f"formats: {formats(report)}")
-    click.echo(summary(report))
+    click.echo(f"would be: {summary(report)}" if check else summary(report))
 
 
 def formats(report: IngestReport) -> str:
@@ -271,16 +290,9 @@ def _data(report: IngestReport) -> dict[str, object]:
 
     data: dict[str, object] = data_of(report)
     return data | {
-        "failed": [
-            {"source": each.source, "reason": _reason(each), "detail": each.error.detail} for each in report.failed
-        ],
+        "failed": [{"source": each.source, "reason": each.reason, "detail": each.detail} for each in report.failed],
         "formats": dict(report.formats),
         "skipped": dict(report.skipped),
         "unknown_suffixes": dict(report.unknown_suffixes),
         "pending": None if report.pending is None else sentence(report.pending),
     }
-
-
-def _reason(failed: FailedSource) -> str:
-    error = failed.error
-    return error.problem.value if isinstance(error, ReadFailure) else error.reason

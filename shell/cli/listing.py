@@ -123,7 +123,8 @@ def _table(records: list[DocumentRecord]) -> None:
 
 def _cells_of(record: DocumentRecord, named: bool) -> tuple[str, ...]:
     cells = (record.source, _class(record), str(record.chunks), str(record.length))
-    return (*cells, record.extractor or "") if named else cells
+    # The rest of an identity is for comparing; whoever wants to look at it asks for JSON.
+    return (*cells, (record.extractor or "").partition("+")[0]) if named else cells
 
 
 def _class(record: DocumentRecord) -> str:
@@ -202,4 +203,8 @@ def _section(name: str, rows: list[tuple[str, str]]) -> None:
 def _bound(each: BoundDocuments) -> str:
     """An identity, how many documents it extracted, and what is to be done where it is not at work here."""
     counted = f"{each.identity}: {each.documents} document{'' if each.documents == 1 else 's'}"
-    return counted if each.active else f"{counted}, not active here; `gk ingest` binds them anew"
+    if each.active:
+        return counted
+    if each.instead:
+        return f"{counted}, not active here; `gk ingest` binds them to {each.instead}"
+    return f"{counted}, not active here: {each.missing}"

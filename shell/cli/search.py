@@ -140,7 +140,14 @@ def _why_none(found: "Collection", wanted: "Asked", offset: int) -> str:
         return "no hits: the query holds no word, and signs are not indexed"
     if not found.status().chunks:
         return "no hits: the collection is empty"
-    return "no hits" if not offset else f"no hits after the first {offset}"
+    if offset:
+        return f"no hits after the first {offset}"
+    failed = len(found.status().failures)
+    return (
+        f"no hits ({failed} source{'' if failed == 1 else 's'} could not be ingested; see gk status)"
+        if failed
+        else "no hits"
+    )
 
 
 #: Before everything that belongs to a hit.
@@ -170,4 +177,5 @@ def _markdown(hit: RetrievalResult) -> str:
     verdict = hit.verification.verdict.value if hit.verification else "unchecked"
     where = place(hit.citation)
     span = f"{hit.citation.start_offset}–{hit.citation.end_offset}"
-    return f"{quoted}\n>\n> — `{where}` ({span}, {verdict}, `{hit.chunk_id}`)\n"
+    mark = ", incomplete document" if hit.incomplete else ""
+    return f"{quoted}\n>\n> — `{where}` ({span}, {verdict}{mark}, `{hit.chunk_id}`)\n"

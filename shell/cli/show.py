@@ -9,7 +9,6 @@ from groundkit.cli.common import (
     format_option,
     incomplete_mark,
     opened,
-    pages,
     place,
     print_json,
     style,
@@ -53,7 +52,7 @@ def show_command(chunk: str, index_dir: str | None, collection: str, form: str, 
     )
     facts = (
         ("headings", " › ".join(locator.heading_path)),
-        ("pages", pages(locator.pages) if locator.pages else ""),
+        ("pages", str(locator.pages or "")),
         ("anchor", locator.anchor),
         ("span", f"{citation.start_offset}–{citation.end_offset}"),
         ("class", citation.source_class.value + (f", {citation.extractor}" if citation.extractor else "")),

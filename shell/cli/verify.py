@@ -26,7 +26,7 @@ from groundkit.core.model import Citation, Verdict, Verification
 @click.command("verify")
 @click.argument("chunks", nargs=-1, metavar="[CHUNK]...")
 @click.option("--all", "everything", is_flag=True, help="Check every citation of the collection.")
-@click.option("-v", "--verbose", is_flag=True, help="Print what is verified, too.")
+@click.option("-v", "--verbose", is_flag=True, help="With --all: print what is verified, too.")
 @collection_options
 @base_option
 @format_option("human", "json", "jsonl")

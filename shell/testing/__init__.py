@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from groundkit.testing.memory_extraction import InlineExtractions as InlineExtractions
+    from groundkit.testing.memory_extraction import MemoryKept as MemoryKept
     from groundkit.testing.memory_files import MemoryFiles as MemoryFiles
     from groundkit.testing.memory_index import MemoryIndex as MemoryIndex
     from groundkit.testing.memory_store import MemoryStore as MemoryStore
@@ -19,10 +20,11 @@ _HOME = {
     "InlineExtractions": "groundkit.testing.memory_extraction",
     "MemoryFiles": "groundkit.testing.memory_files",
     "MemoryIndex": "groundkit.testing.memory_index",
+    "MemoryKept": "groundkit.testing.memory_extraction",
     "MemoryLock": "groundkit.testing.memory_system",
     "MemoryStore": "groundkit.testing.memory_store",
 }
-__all__ = ["FrozenClock", "InlineExtractions", "MemoryFiles", "MemoryIndex", "MemoryLock", "MemoryStore"]
+__all__ = ["FrozenClock", "InlineExtractions", "MemoryFiles", "MemoryIndex", "MemoryKept", "MemoryLock", "MemoryStore"]
 
 
 def __getattr__(name: str) -> object:

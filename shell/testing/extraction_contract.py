@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from groundkit.core.extraction import Extraction, ExtractionProblem, checked
-from groundkit.core.ports import Extractions
+from groundkit.core.ports import Extractions, KeptExtractions
 from groundkit.core.result import Success
 from groundkit.testing.sample_extractors import (
     HINT,
@@ -112,3 +112,42 @@ class ExtractionsContract:
             extractions.start(1, job(Lines()))
         with pytest.raises(RuntimeError):
             extractions.finished(wait=True)
+
+
+class KeptContract:
+    """What every store of kept extractions keeps, real or in memory: subclass, and give `make`."""
+
+    def make(self) -> KeptExtractions:
+        raise NotImplementedError
+
+    def test_nothing_is_kept_before_there_is_a_place_for_it(self) -> None:
+        kept = self.make()
+        kept.put("0" * 64, "x@1", Extraction("text"))
+        assert kept.get("0" * 64, "x@1") is None
+
+    def test_what_was_put_is_given_back_for_the_same_bytes_and_identity(self) -> None:
+        kept = self.make()
+        kept.prepare()
+        kept.put("0" * 64, "x@1", Extraction("one", title="t"))
+        assert kept.get("0" * 64, "x@1") == Extraction("one", title="t")
+        assert kept.get("0" * 64, "x@2") is None
+        assert kept.get("1" * 64, "x@1") is None
+
+    def test_retaining_keeps_what_was_made_of_these_bytes_by_whichever_extractor(self) -> None:
+        kept = self.make()
+        kept.prepare()
+        for digest in ("0" * 64, "1" * 64):
+            for identity in ("x@1", "x@2"):
+                kept.put(digest, identity, Extraction(f"{digest[0]} {identity}"))
+        kept.retain({"1" * 64})
+        assert [kept.get("0" * 64, each) for each in ("x@1", "x@2")] == [None, None]
+        assert [kept.get("1" * 64, each) for each in ("x@1", "x@2")] == [Extraction("1 x@1"), Extraction("1 x@2")]
+
+    def test_discarding_leaves_nothing_and_no_place(self) -> None:
+        kept = self.make()
+        kept.prepare()
+        kept.put("0" * 64, "x@1", Extraction("text"))
+        kept.discard()
+        kept.discard()
+        kept.put("1" * 64, "x@1", Extraction("text"))
+        assert (kept.get("0" * 64, "x@1"), kept.get("1" * 64, "x@1")) == (None, None)

@@ -1,5 +1,7 @@
 """The twin of the worker pool: every extraction at once, in the calling process, without limits."""
 
+from collections.abc import Collection
+
 from attrs import define, field
 
 from groundkit.adapters.extraction.calling import broken, extracted, failed, said
@@ -58,3 +60,28 @@ def _carried(result: Result[Extraction, ExtractionFailed]) -> Result[Extraction,
             return Failure(value)
         case None:
             return broken("gave an extraction with a wrong value in it")
+
+
+@define
+class MemoryKept:
+    """`KeptExtractions` of one process."""
+
+    _kept: dict[tuple[str, str], Extraction] = field(factory=dict, init=False)
+    _prepared: bool = field(default=False, init=False)
+
+    def prepare(self) -> None:
+        self._prepared = True
+
+    def get(self, digest: str, identity: str) -> Extraction | None:
+        return self._kept.get((digest, identity))
+
+    def put(self, digest: str, identity: str, extraction: Extraction) -> None:
+        if self._prepared:
+            self._kept[digest, identity] = extraction
+
+    def retain(self, digests: Collection[str]) -> None:
+        self._kept = {key: value for key, value in self._kept.items() if key[0] in digests}
+
+    def discard(self) -> None:
+        self._kept = {}
+        self._prepared = False

@@ -97,7 +97,11 @@ class MemoryFiles:
         if not isinstance(node, bytes):
             return Failure(ReadFailure(source, _REFUSALS[type(node)], type(node).__name__))
         if len(node) > limit:
-            return Failure(ReadFailure(source, ReadProblem.TOO_LARGE, f"{len(node)} bytes, at most {limit} are read"))
+            return Failure(
+                ReadFailure(
+                    source, ReadProblem.TOO_LARGE, f"{len(node)} bytes, at most {limit} are read; --max-bytes raises it"
+                )
+            )
         return Success(ReadSource(source, node, bytes_digest(node)))
 
     def walk(self, request: WalkRequest) -> Iterator[Found]:

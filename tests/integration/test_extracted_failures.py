@@ -59,7 +59,7 @@ BROKEN: dict[str, tuple[Extractor, str]] = {
     "crashes": (Crashing(), "died: "),
     "exits": (Exiting(), "died: "),
     "hangs": (Hanging(), "time: took longer than 4 s; --time-limit raises it"),
-    "eats": (Eating(), "memory: needed more than 201 MB of memory; --memory-limit raises it"),
+    "eats": (Eating(), "memory: needed more than 192 MiB of memory; --memory-limit raises it"),
     "nothing": (Nothing(), "broken_result: gave a NoneType instead of an extraction"),
     "misplaces": (Misplacing(), "broken_result: pages lie outside the text"),
     "mistypes": (Mistyping(), "broken_result: "),

@@ -194,7 +194,7 @@ FAILING: dict[Extractor, str] = {
     Crashing(): "",
     Exiting(): "",
     Hanging(): "took longer than 1 s; --time-limit raises it",
-    Eating(): "needed more than 201 MB of memory; --memory-limit raises it",
+    Eating(): "needed more than 192 MiB of memory; --memory-limit raises it",
     Nothing(): "gave a NoneType instead of an extraction",
     Misplacing(): "pages lie outside the text",
     Refusing(): "there is no text in it",

@@ -118,7 +118,7 @@ def test_processor_time_counts_for_each_job_anew(pool: WorkerPool) -> None:
 def test_one_that_eats_memory_is_told_so(pool: WorkerPool) -> None:
     problem, detail = problem_of(one_of(pool, job(Eating(), limits=SMALL)))
     assert problem is ExtractionProblem.MEMORY
-    assert detail == "needed more than 200 MB of memory; --memory-limit raises it"
+    assert detail == "needed more than 190 MiB of memory; --memory-limit raises it"
     assert isinstance(one_of(pool, job(Lines(), limits=SMALL)), Success)
 
 

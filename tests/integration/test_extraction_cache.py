@@ -15,12 +15,29 @@ from hypothesis import strategies as st
 from groundkit.adapters.extraction import ExtractionCache
 from groundkit.core.extraction import Anchor, Extraction, Page
 from groundkit.core.outline import Heading
+from groundkit.core.ports import KeptExtractions
+from groundkit.testing.extraction_contract import KeptContract
+from groundkit.testing.memory_extraction import MemoryKept
 from groundkit.testing.strategies import texts
 
 MEGABYTE = 1_000_000
 KNOWN = Extraction(
     "One\ntext", "One", (Page(0, "i"), Page(4, "ii")), (Heading(1, "One", 0, 4),), (Anchor(4, "a"),), ("a loss",), True
 )
+
+
+class TestExtractionCache(KeptContract):
+    @pytest.fixture(autouse=True)
+    def _place(self, tmp_path: Path) -> None:
+        self.folder = tmp_path / "c.cache"
+
+    def make(self) -> KeptExtractions:
+        return ExtractionCache(self.folder, MEGABYTE)
+
+
+class TestMemoryKept(KeptContract):
+    def make(self) -> KeptExtractions:
+        return MemoryKept()
 
 
 def digest(number: int) -> str:

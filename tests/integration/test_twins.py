@@ -10,7 +10,15 @@ from groundkit.collection import Collection
 from groundkit.core.ports import Ports
 from groundkit.core.result import Success
 from groundkit.extractors import Registry
-from groundkit.testing import FrozenClock, InlineExtractions, MemoryFiles, MemoryIndex, MemoryLock, MemoryStore
+from groundkit.testing import (
+    FrozenClock,
+    InlineExtractions,
+    MemoryFiles,
+    MemoryIndex,
+    MemoryKept,
+    MemoryLock,
+    MemoryStore,
+)
 
 #: Words that no stemmer changes, since the twin's index has none.
 WORDS = st.sampled_from(["tide", "moon", "rock", "lamp", "\n\n", "# lamp\n", "港", "é", "\r\n"])
@@ -19,7 +27,7 @@ QUERIES = ("tide", "moon rock", '"tide moon"', "港", "nothing here")
 
 
 def on_twins(files: dict[str, bytes]) -> Collection:
-    index = MemoryIndex()
+    index, kept = MemoryIndex(), MemoryKept()
     ports = Ports(
         documents=MemoryStore(),
         lexical=lambda _: index,
@@ -28,6 +36,7 @@ def on_twins(files: dict[str, bytes]) -> Collection:
         lock=MemoryLock(),
         extractors=Registry(),
         extractions=lambda _: InlineExtractions(),
+        kept=lambda _: kept,
     )
     return Collection(ports, Path("/nowhere/.groundkit"), "default", Path("/nowhere"))
 

@@ -266,3 +266,9 @@ def test_a_page_without_text_names_what_swallowed_it() -> None:
     assert (
         refused("<!-- a").detail == "no text in the page; an unclosed comment from line 1 on hides the rest of the file"
     )
+
+
+def test_a_link_to_itself_is_no_part_of_a_headings_name() -> None:
+    extraction = extracted(b'<h1>Name<a href="#name">\xc2\xb6</a></h1><p>text</p>')
+    assert [each.text for each in extraction.headings] == ["Name"]
+    assert extraction.text.startswith("Name\xb6")

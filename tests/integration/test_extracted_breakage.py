@@ -1,0 +1,151 @@
+"""Extractions that were found to be silently short, to be no text, or to disturb one another."""
+
+import base64
+import os
+import zlib
+from pathlib import Path
+
+import pytest
+from extracted_support import failures, opened
+from integration.support import put
+from pdf_builder import first_more, pdf, shown, stream, streams_pdf
+
+from groundkit.adapters.extraction.forked import Forked
+from groundkit.adapters.html import HtmlExtractor
+from groundkit.adapters.pdf import PdfExtractor
+from groundkit.core.extraction import Extraction, ExtractionLimits, ExtractionProblem, Hint
+from groundkit.core.ports import ExtractionJob
+from groundkit.testing.sample_extractors import Lines
+
+LONG = shown("\n".join(f"Line {number} of the tide table" for number in range(60)))
+
+
+def of_pdf(data: bytes) -> Extraction:
+    return PdfExtractor().extract(data, Hint("application/pdf")).unwrap()
+
+
+# PDF: what is silently short
+
+
+def cut(data: bytes) -> bytes:
+    """Deflated data without its end, cut where an operator ends: what is left of it reads as if it were all."""
+    deflating = zlib.compressobj()
+    half = data.rindex(b"\n", 0, len(data) // 2)
+    return deflating.compress(data[:half]) + deflating.flush(zlib.Z_SYNC_FLUSH)
+
+
+FORM = b"/Type /XObject /Subtype /Form /BBox [0 0 999 999]"
+
+
+def drawing(*forms: bytes) -> bytes:
+    """A page with text of its own that draws the first form; each form may draw the next one."""
+    first = first_more(1)
+    objects = {}
+    for number, data in enumerate(forms):
+        inner = b"/Font << /F1 3 0 R >> /XObject << /X %d 0 R >>" % (first + number + 1)
+        last = number == len(forms) - 1
+        resources = b"/Resources << %b >>" % (b"/Font << /F1 3 0 R >>" if last else inner)
+        objects[number] = stream(data, b"%b %b /Filter /FlateDecode" % (FORM, resources))
+    page = stream(shown("Text of the page itself") + b" /X Do")
+    return streams_pdf([page], resources=b"/XObject << /X %d 0 R >>" % first, more=objects)
+
+
+def test_a_form_whose_compressed_data_has_no_end_makes_the_text_incomplete() -> None:
+    whole, short = of_pdf(drawing(zlib.compress(LONG))), of_pdf(drawing(cut(LONG)))
+    assert not whole.incomplete
+    assert len(short.text) < len(whole.text)
+    assert short.losses == ("page 1: a form on it breaks off: what came after is missing",)
+    assert short.incomplete
+
+
+def test_a_form_within_a_form_counts_too() -> None:
+    inner = zlib.compress(shown("Outer form") + b" /X Do")
+    assert not of_pdf(drawing(inner, zlib.compress(LONG))).incomplete
+    assert of_pdf(drawing(inner, cut(LONG))).incomplete
+
+
+def test_a_missing_picture_that_no_page_draws_is_no_loss() -> None:
+    data = streams_pdf([stream(shown("All of the text"))], resources=b"/XObject << /X 99 0 R >>")
+    assert of_pdf(data).losses == ()
+
+
+@pytest.mark.parametrize(
+    ("filters", "letters"),
+    [
+        ("/ASCII85Decode /FlateDecode", lambda data: base64.a85encode(data) + b"~>"),
+        ("/ASCIIHexDecode /FlateDecode", lambda data: data.hex().encode() + b">"),
+    ],
+)
+def test_compressed_contents_written_as_letters_are_looked_at_for_their_end(filters: str, letters: object) -> None:
+    assert callable(letters)
+    entries = b"/Filter [%b]" % filters.encode()
+    whole, short = (of_pdf(streams_pdf([stream(letters(each), entries)])) for each in (zlib.compress(LONG), cut(LONG)))
+    assert not whole.incomplete
+    assert short.losses == ("page 1: its contents break off: what came after is missing",)
+
+
+def test_a_file_cut_off_within_its_last_revision_is_incomplete_and_one_with_a_few_bytes_more_is_not() -> None:
+    whole = pdf(["The first version of the page"])
+    revision = b"\n5 0 obj\n%b\nendobj\nxref\n5 1\n00000" % stream(shown("The second version of the page"))
+    assert not of_pdf(whole + b"\r\n\0\0 not an object: 5 of them\n").incomplete
+    short = of_pdf(whole + revision)
+    assert "first version" in short.text
+    assert short.losses == (
+        "it goes on after its last end mark, and was cut off there: what comes after that mark is missing",
+    )
+    assert short.incomplete
+
+
+# HTML: what is no text
+
+
+PAGE = "<title>Tides</title>" + "<p>The tide turns twice a day.</p>" * 9
+
+
+@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+def test_a_page_that_does_not_say_that_its_letters_are_wide_is_refused_not_taken_with_nuls_in_between(
+    codec: str,
+) -> None:
+    refused = HtmlExtractor().extract(PAGE.encode(codec), Hint("text/html")).failure()
+    assert refused.problem is ExtractionProblem.CHARSET
+    assert "UTF-16 without a byte order mark" in refused.detail
+
+
+@pytest.mark.parametrize(("codec", "label"), [("utf-16-le", "utf-16le"), ("utf-16-be", "utf-16be")])
+def test_where_the_server_says_it_they_are_read(codec: str, label: str) -> None:
+    page = HtmlExtractor().extract(PAGE.encode(codec), Hint("text/html", label)).unwrap()
+    assert page.text.startswith("The tide turns twice a day.")
+
+
+@pytest.mark.parametrize("text", ["\0" * 1000, "<p>\ufffd\ufffd", "<p>&#0;&#1;", "<p>\x01\x02 \x7f", "<p>\x85\x9b"])
+def test_a_page_of_nothing_that_has_a_meaning_has_no_text(text: str, tmp_path: Path) -> None:
+    put(tmp_path, {"page.html": text.encode(), "good.html": b"<p>The tide turns.</p>"})
+    with opened(tmp_path) as collection:
+        report = collection.ingest("")
+        assert report.added == 1
+        assert set(failures(report)) == {"page.html"}
+
+
+def test_a_few_nuls_in_a_page_stand_where_they_stood() -> None:
+    page = HtmlExtractor().extract(b"<p>The ti\0de turns</p>", Hint("text/html")).unwrap()
+    assert page.text == "The ti\ufffdde turns"
+
+
+# Forks
+
+
+def test_a_fork_that_ended_closes_no_pipe_that_got_its_number_since() -> None:
+    extractor = Lines()
+    job = ExtractionJob(
+        extractor, extractor.identity, b"text", Hint("text/plain"), ExtractionLimits(20.0, 10, 512 * 1024 * 1024)
+    )
+    ended = Forked(job)
+    ended.run()
+    one, other = os.pipe()  # the numbers of the pipe that was closed
+    try:
+        ended.abandon()
+        assert os.write(other, b"still there") == 11
+        assert os.read(one, 11) == b"still there"
+    finally:
+        os.close(one)
+        os.close(other)
