@@ -11,7 +11,7 @@ from attrs import frozen
 
 from groundkit.adapters.pdf.hearing import Heard, hearing, said, starved
 from groundkit.adapters.pdf.labels import page_labels
-from groundkit.adapters.pdf.streams import cut_short
+from groundkit.adapters.pdf.streams import CutShort
 from groundkit.core.extraction import Extraction, ExtractionFailed, ExtractionProblem, Page, clean
 from groundkit.core.result import Failure, Result, Success
 
@@ -54,6 +54,8 @@ LIMITS: dict[str, Any] = {
 _UNKNOWN = re.compile("\ufffd")
 _CONTROL = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _PRIVATE = re.compile("[\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd]")
+#: How an object begins.
+_OBJECT = re.compile(rb"[\r\n]\d{1,10}\s\d{1,5}\sobj\b")
 #: Text of nothing else than the first two is no text.
 _NOTHING = re.compile(r"[\s\ufffd\x01-\x1f\x7f-\x9f]*")
 _SCARCE = (
@@ -105,6 +107,8 @@ def _read(data: bytes, heard: Heard) -> Result[Extraction, ExtractionFailed]:
         return _failed(ExtractionProblem.ENCRYPTED, _PASSWORD)
     texts = _texts(reader, heard)
     _count_missing(reader, len(texts), heard)
+    if _goes_on(data):
+        heard.lose("it goes on after its last end mark, and was cut off there: what comes after that mark is missing")
     if heard.starved:
         raise MemoryError
     if sum(map(len, texts)) > CHARACTERS_LIMIT:
@@ -119,7 +123,7 @@ def _read(data: bytes, heard: Heard) -> Result[Extraction, ExtractionFailed]:
 def _texts(reader: "PdfReader", heard: Heard) -> tuple[str, ...]:
     """The text of each page, "" for one that cannot be read. Ends early above the limit of characters."""
     texts: list[str] = []
-    kept = 0
+    kept, short = 0, CutShort()
     for number, page in enumerate(reader.pages, 1):
         heard.page = number
         try:
@@ -132,13 +136,23 @@ def _texts(reader: "PdfReader", heard: Heard) -> tuple[str, ...]:
             heard.lose(said(error))
             texts.append("")
         else:
-            if _or_none(lambda: cut_short(page)):  # noqa: B023 - called at once
-                heard.lose("its contents break off: what came after is missing")
+            _lose_ends(page, short, heard)
         kept += len(texts[-1])
         if kept > CHARACTERS_LIMIT:
             break
     heard.page = None
     return tuple(texts)
+
+
+def _lose_ends(page: Any, short: CutShort, heard: Heard) -> None:
+    # What is said while looking at a form or picture that is not even drawn has no bearing on the text.
+    heard.deaf = True
+    contents, forms = _or_none(lambda: short.contents(page)), _or_none(lambda: short.forms(page))
+    heard.deaf = False
+    if contents:
+        heard.lose("its contents break off: what came after is missing")
+    if forms:
+        heard.lose("a form on it breaks off: what came after is missing")
 
 
 def _starts(texts: tuple[str, ...]) -> tuple[int, ...]:
@@ -173,6 +187,12 @@ def _count_missing(reader: "PdfReader", found: int, heard: Heard) -> None:
     declared = _or_none(lambda: reader.root_object["/Pages"].get("/Count"))  # type: ignore[attr-defined]
     if isinstance(declared, int) and declared > found:
         heard.lose(f"the file declares {declared:,} pages, and {found:,} could be found")
+
+
+def _goes_on(data: bytes) -> bool:
+    """Whether objects follow the last end mark: of a later revision, which pypdf passes over without a word."""
+    end = data.rfind(b"%%EOF")
+    return end >= 0 and _OBJECT.search(data, end) is not None
 
 
 def _title(reader: "PdfReader") -> str:
