@@ -60,7 +60,7 @@ def _token(extractor: Extractor) -> object:
     """What tells apart two extractors of one identity: they themselves, or where they cannot be compared, their class."""
     try:
         hash(extractor)
-    except TypeError:
+    except Exception:  # noqa: BLE001 - its own __hash__ is foreign code
         return type(extractor)
     return extractor
 
