@@ -234,8 +234,11 @@ class ExtractorRegistry(Protocol):
     def reader_of(self, media_type: str) -> Result[ActiveExtractor, ExtractorMissing]:
         """The extractor for a media type: one that was added before a built-in one."""
 
-    def active(self, identity: str) -> ActiveExtractor | None:
-        """The extractor with exactly this identity, if it is at work here. One that is missing never hides another."""
+    def active(self, identity: str, media_type: str = "") -> ActiveExtractor | None:
+        """The extractor with exactly this identity, if it is at work here. One that is missing never hides another.
+
+        If several have it, the first that reads the media type, else the first.
+        """
 
 
 @frozen

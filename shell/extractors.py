@@ -40,8 +40,10 @@ class Registry:
                 return Success(active)
         return Failure(found.missing_for(media_type))
 
-    def active(self, identity: str) -> ActiveExtractor | None:
-        return next((active for active in self.all_active() if active.identity == identity), None)
+    def active(self, identity: str, media_type: str = "") -> ActiveExtractor | None:
+        same = [each for each in self._all().extractors if each[1].identity == identity]
+        reading = [active for media_types, active in same if media_type in media_types]
+        return next(iter([*reading, *(active for _, active in same)]), None)
 
     def all_active(self) -> tuple[ActiveExtractor, ...]:
         """All that are at work here, in the order in which they are asked."""

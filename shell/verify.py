@@ -179,7 +179,7 @@ class _Looker:
         if isinstance(read, NoText) and read.failure.problem is ReadProblem.OUTSIDE_BASE:
             return read
         extractors, media_type = self._lookup.extractors, _media_type(source, self._lookup.extractors.registry)
-        active = extractors.registry.active(provenance.identity)
+        active = extractors.registry.active(provenance.identity, media_type)
         if active is None:
             return _inactive(provenance.identity, media_type, extractors.registry)
         if not isinstance(read, ReadSource):

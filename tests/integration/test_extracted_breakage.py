@@ -6,7 +6,8 @@ import zlib
 from pathlib import Path
 
 import pytest
-from extracted_support import failures, opened
+from attrs import frozen
+from extracted_support import failures, opened, verdicts
 from integration.support import put
 from pdf_builder import first_more, pdf, shown, stream, streams_pdf
 
@@ -15,6 +16,7 @@ from groundkit.adapters.html import HtmlExtractor
 from groundkit.adapters.pdf import PdfExtractor
 from groundkit.core.extraction import Extraction, ExtractionLimits, ExtractionProblem, Hint
 from groundkit.core.ports import ExtractionJob
+from groundkit.core.result import Success
 from groundkit.testing.sample_extractors import Lines
 
 LONG = shown("\n".join(f"Line {number} of the tide table" for number in range(60)))
@@ -149,3 +151,43 @@ def test_a_fork_that_ended_closes_no_pipe_that_got_its_number_since() -> None:
     finally:
         os.close(one)
         os.close(other)
+
+
+# Identities
+
+
+@frozen
+class Saying:
+    """An extractor whose identity others have too."""
+
+    word: str
+
+    @property
+    def identity(self) -> str:
+        return "saying/1"
+
+    @property
+    def media_types(self) -> frozenset[str]:
+        return frozenset({f"application/x-{self.word}"})
+
+    @property
+    def suffixes(self) -> dict[str, str]:
+        return {f".{self.word}": f"application/x-{self.word}"}
+
+    def extract(self, data: bytes, hint: Hint) -> Success[Extraction]:
+        return Success(Extraction(f"{self.word} says {data.decode()}"))
+
+
+def test_of_two_extractors_with_one_identity_each_verifies_what_it_extracted(tmp_path: Path) -> None:
+    put(tmp_path, {"one.ebb": b"low water", "two.flow": b"high water"})
+    with opened(tmp_path, Saying("ebb"), Saying("flow")) as collection:
+        assert collection.ingest("").added == 2
+        assert verdicts(collection) == {"one.ebb": {"verified: same"}, "two.flow": {"verified: same"}}
+
+
+def test_the_extractor_of_pdf_for_another_media_type_leaves_pdf_alone(tmp_path: Path) -> None:
+    put(tmp_path, {"tides.pdf": pdf(["The tide turns"])})
+    drawings = PdfExtractor(media_types=frozenset({"application/illustrator"}))
+    with opened(tmp_path, drawings) as collection:
+        assert collection.ingest("").added == 1
+        assert verdicts(collection) == {"tides.pdf": {"verified: same"}}
