@@ -231,8 +231,8 @@ class _Desk:
     def _tried(self, parts: Sequence[bytes], job: ExtractionJob) -> "tuple[Outcome | Died, bool]":
         """What came of it, and whether that was a worker without a past."""
         hired = self._hired()
-        if isinstance(hired, Failure):
-            return hired, True
+        if isinstance(hired, Failure):  # one that is killed before it is ready is as much of an accident
+            return Died(hired.failure().problem, hired.failure().detail), True
         worker = hired.unwrap()
         fresh = worker.jobs == 0
         ended = worker.run(parts, job.limits)

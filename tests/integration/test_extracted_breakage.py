@@ -2,11 +2,14 @@
 
 import base64
 import os
+import subprocess
+import sys
 import zlib
 from pathlib import Path
 
 import pytest
 from attrs import frozen
+from commands import environment
 from extracted_support import failures, opened, verdicts
 from integration.support import put
 from pdf_builder import first_more, pdf, shown, stream, streams_pdf
@@ -151,6 +154,37 @@ def test_a_fork_that_ended_closes_no_pipe_that_got_its_number_since() -> None:
     finally:
         os.close(one)
         os.close(other)
+
+
+# Workers
+
+#: An interpreter that is killed before it is ready, so many times.
+DYING = """\
+#!/bin/sh
+echo started >> {log}
+[ "$(wc -l < {log})" -gt {times} ] || kill -9 $$
+exec {python} "$@"
+"""
+RUN = """\
+import multiprocessing, sys, groundkit
+multiprocessing.set_executable(sys.argv[1])
+with groundkit.open(sys.argv[2] + "/index", base=sys.argv[2]) as collection:
+    for failed in collection.ingest("tides.html", jobs=1).failed:
+        print(failed.error.detail)
+"""
+
+
+@pytest.mark.parametrize(("times", "said"), [(1, ""), (2, "was killed by SIGKILL, and said nothing, twice")])
+def test_a_worker_that_is_killed_while_it_starts_is_replaced_once(times: int, said: str, tmp_path: Path) -> None:
+    put(tmp_path, {"tides.html": b"<p>The tide turns"})
+    python, log = tmp_path / "python", tmp_path / "log"
+    python.write_text(DYING.format(log=log, times=times, python=sys.executable))
+    python.chmod(0o700)
+    command = [sys.executable, "-c", RUN, str(python), str(tmp_path)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True, env=environment())
+    assert ran.stdout.strip().endswith(said)
+    assert bool(ran.stdout) == bool(said)
+    assert len(log.read_text().split()) == 2
 
 
 # Identities
