@@ -1,8 +1,8 @@
 """The text of a page, from BeautifulSoup's tree: what a page shows when neither a script nor an author's style sheet is at work.
 
-Left out is what the markup alone hides: elements that HTML's own style sheet never shows (scripts, styles, templates,
-metadata, fallbacks for frames, annotations of formulas, titles within drawings), and elements with `hidden`, unless they are
-hidden until found. So whoever reads the page finds every cited passage, and that does not depend on a style sheet that was not
+Left out is what the markup alone hides: elements that HTML's own style sheet never shows (scripts, styles, metadata, fallbacks
+for frames, annotations of formulas, titles within drawings), templates but for those that browsers show in place as the inside
+of an element (`shadowrootmode`), and elements with `hidden`, unless they are hidden until found. So whoever reads the page finds every cited passage, and that does not depend on a style sheet that was not
 read: text that CSS hides, or that `aria-hidden` keeps from screen readers, is kept, and so is `noscript`. Images have no text,
 `alt` included.
 """
@@ -14,7 +14,7 @@ from attrs import Factory, define, frozen
 
 from groundkit.adapters.html.layout import Gap, Layout
 from groundkit.adapters.html.tokens import Unclosed
-from groundkit.adapters.html.tree import HEADINGS, Tree, is_hidden
+from groundkit.adapters.html.tree import HEADINGS, Tree, is_hidden, is_shadow
 from groundkit.core.extraction import Extraction, clean
 
 if TYPE_CHECKING:
@@ -91,7 +91,8 @@ class _Walk:
     def is_shown(self, tag: "Tag", role: _Role) -> bool:
         if tag.name == "title":
             self.take_title(tag)
-        if not role.shown or (self.drawings and tag.name in _DRAWING_DROPPED):
+        dropped = not role.shown and not is_shadow(tag.name, tag.attrs)
+        if dropped or (self.drawings and tag.name in _DRAWING_DROPPED):
             return False
         return not (tag.attrs and is_hidden(tag.attrs))
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 #: Attributes that are read from the tree; the others would only fill it.
-_ATTRIBUTES = ("id", "name", "hidden")
+_ATTRIBUTES = ("id", "name", "hidden", "shadowrootmode")
 _KEEPS_FIRST_NEWLINE = frozenset({"pre", "listing", "textarea"})
 #: How far up an element is looked for that a start tag closes. In pages written by people it is one or two steps.
 _REACH = 16
@@ -48,6 +48,11 @@ _OPTIONAL_END = frozenset().union(*[names for names, _ in _CLOSED_BY.values()])
 def is_hidden(attributes: Any) -> bool:
     """By the markup alone. What is hidden until found is there to be found."""
     return "hidden" in attributes and attributes["hidden"].lower() != "until-found"
+
+
+def is_shadow(name: str, attributes: Any) -> bool:
+    """Whether this is a template that browsers show where it stands, as the inside of the element around it."""
+    return name == "template" and attributes.get("shadowrootmode", "").lower() in ("open", "closed")
 
 
 @define
@@ -132,7 +137,9 @@ class _Feeder:
         tag = self.soup.handle_starttag(name, None, None, kept, sourcepos=token.at)
         if token.empty or name in self.empty:
             self.soup.handle_endtag(name)
-        elif name == "template" or (kept and is_hidden(kept) and name not in _OPTIONAL_END):
+        elif (name == "template" and not is_shadow(name, kept)) or (
+            kept and is_hidden(kept) and name not in _OPTIONAL_END
+        ):
             self.hiding.append((tag, len(self.soup.tagStack)))
 
     def close_implied(self, name: str) -> None:

@@ -136,6 +136,14 @@ def test_a_few_nuls_in_a_page_stand_where_they_stood() -> None:
     assert page.text == "The ti\ufffdde turns"
 
 
+@pytest.mark.parametrize("mode", ["open", "CLOSED"])
+def test_a_template_that_is_the_inside_of_its_element_is_text_and_another_one_is_not(mode: str) -> None:
+    inside = f"<p>Tides<tide-table><template shadowrootmode={mode}><p>High at <b>noon</b></template></tide-table>"
+    for markup, text in ((inside, "Tides\n\nHigh at noon"), (inside.replace(mode, "no"), "Tides")):
+        page = HtmlExtractor().extract(markup.encode(), Hint("text/html")).unwrap()
+        assert (page.text, page.incomplete) == (text, False)
+
+
 # Forks
 
 
