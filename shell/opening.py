@@ -12,7 +12,6 @@ from groundkit.compose import ports_for
 from groundkit.core.result import Failure, Success
 from groundkit.core.storage import StorageFailure, StorageProblem
 from groundkit.errors import error_of
-from groundkit.requests import BadExtractor, no_extractor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,14 +36,20 @@ def open(
     named = config.collection_name(collection)
     if isinstance(named, Failure):
         raise error_of(named.failure())
-    for number, each in enumerate(extractors):
-        wrong = no_extractor(each)
-        if wrong is not None:
-            raise error_of(BadExtractor(number, wrong))
+    _must_be_extractors(extractors)
     # What it remembers relative to itself must not depend on the way it was reached.
     directory = Path(os.path.realpath(index_directory))
     given = None if base is None else Path(os.path.abspath(base))
     return Collection(ports_for(directory, collection, extractors), directory, collection, given)
+
+
+def _must_be_extractors(given: Sequence[Extractor]) -> None:
+    for number, each in enumerate(given):
+        from groundkit.requests import BadExtractor, no_extractor
+
+        wrong = no_extractor(each)
+        if wrong is not None:
+            raise error_of(BadExtractor(number, wrong))
 
 
 def list_collections(index_directory: PathLike) -> list[str]:

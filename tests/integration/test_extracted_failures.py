@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -27,6 +28,7 @@ from extracted_support import (
 from integration.support import INDEX, put
 from own_extractors import Nameless, Suffixless, Under
 
+import groundkit
 from groundkit import ConfigurationError, IngestionError, SourceClass
 from groundkit.adapters.html import HtmlExtractor
 from groundkit.adapters.pdf import PdfExtractor
@@ -390,3 +392,16 @@ def test_a_text_that_is_extracted_now_is_another_document(tmp_path: Path) -> Non
 def test_an_extractor_of_bare_extractions_works(tmp_path: Path) -> None:
     with world(tmp_path, {"a.x": lines("a")}, Bare()) as collection:
         assert verdicts(collection) == {"a.x": {"verified: same"}}
+
+
+@pytest.mark.parametrize(
+    ("given", "wrong"),
+    [
+        (Lines, "it is a class; give an instance: Lines()"),
+        (object(), "a object has no identity"),
+        ("x@1", "a str has no identity"),
+    ],
+)
+def test_what_cannot_be_an_extractor_is_refused_when_it_is_given(tmp_path: Path, given: object, wrong: str) -> None:
+    with pytest.raises(ConfigurationError, match=re.escape(wrong)):
+        groundkit.open(tmp_path / ".groundkit", base=tmp_path, extractors=[Lines(), given])  # type: ignore[list-item]
