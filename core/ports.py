@@ -258,6 +258,9 @@ class Extractions(Protocol):
     Whatever an extractor does becomes a failure of its own job. Several threads may use it.
     """
 
+    def prepare(self) -> None:
+        """Get ready for a first job, without waiting for it."""
+
     def room(self) -> bool:
         """Whether one more would be begun soon: not more than twice as many as there are workers are under way."""
 

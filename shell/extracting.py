@@ -36,6 +36,11 @@ class Memo:
                 self._texts.move_to_end(key)
             return self._texts.get(key)
 
+    def knows(self, digest: str) -> bool:
+        """Whether anything is remembered of bytes with this SHA-256."""
+        with self._lock:
+            return any(key[0] == digest for key in self._texts)
+
     def put(self, key: _Key, extracted: _Extracted) -> None:
         with self._lock:
             self._characters += _length(extracted) - _length(self._texts.pop(key, None))
@@ -78,6 +83,12 @@ class Extracting:
         self._worker: list[Extractions] = []
         self._lock = Lock()
 
+    def expect(self, digest: str) -> None:
+        """Bytes with this SHA-256 are likely to be extracted soon: the worker may come up meanwhile."""
+        if not self._memo.knows(digest):
+            with self._lock:
+                self._the_worker().prepare()
+
     def text(self, job: ExtractionJob, digest: str, store: KeptExtractions | None = None) -> _Extracted:
         """The text of bytes with this SHA-256."""
         with self._lock:
@@ -109,15 +120,18 @@ class Extracting:
         return text
 
     def _extracted(self, job: ExtractionJob) -> Result[Extraction, ExtractionFailed]:
-        if not self._worker:
-            self._worker.append(self._extractions(1))
-        worker = self._worker[0]
+        worker = self._the_worker()
         worker.start(0, job)
         for _, extracted in worker.finished(wait=True):
             return extracted
         from groundkit.core.extraction import ExtractionFailed, ExtractionProblem
 
         return Failure(ExtractionFailed(ExtractionProblem.DIED, "its worker is gone"))
+
+    def _the_worker(self) -> Extractions:
+        if not self._worker:
+            self._worker.append(self._extractions(1))
+        return self._worker[0]
 
     def close(self) -> None:
         """End the worker. What comes after begins a new one."""

@@ -178,7 +178,11 @@ class _Looker:
             return read
         if isinstance(read, NoText) and read.failure.problem is ReadProblem.OUTSIDE_BASE:
             return read
-        extractors, media_type = self._lookup.extractors, _media_type(source, self._lookup.extractors.registry)
+        extractors = self._lookup.extractors
+        store = extractors.kept() if extractors.kept else None
+        if isinstance(read, ReadSource) and (store is None or store.get(read.digest, provenance.identity) is None):
+            extractors.extracting.expect(read.digest)
+        media_type = _media_type(source, extractors.registry)
         active = extractors.registry.active(provenance.identity, media_type)
         if active is None:
             return _inactive(provenance.identity, media_type, extractors.registry)
@@ -189,7 +193,6 @@ class _Looker:
             return NoText(wrong)
         limits = limits_for(self._lookup.settings, len(read.data))
         job = ExtractionJob(active.extractor, active.identity, read.data, Hint(media_type), limits)
-        store = extractors.kept() if extractors.kept else None
         text = extractors.extracting.remembered(job, read.digest, store)
         if text is None:
             if self._exhausted:

@@ -40,6 +40,9 @@ class WorkerPool:
         weakref.finalize(self, self._jobs.close)
         _POOLS.add(self)
 
+    def prepare(self) -> None:
+        self._jobs.prepare()
+
     def room(self) -> bool:
         return self._jobs.room()
 
@@ -72,6 +75,11 @@ class _Jobs:
         self._running: list[int] = []
         self._ended: list[tuple[int, Outcome]] = []
 
+    def prepare(self) -> None:
+        with self._changed:
+            if not (self._threads or self._closed or IN_WORKER in os.environ):
+                self._employ(ahead=True)
+
     def room(self) -> bool:
         with self._changed:
             return len(self._waiting) + len(self._running) + len(self._ended) < 2 * self._most
@@ -88,12 +96,13 @@ class _Jobs:
                 self._employ()
             self._changed.notify_all()
 
-    def _employ(self) -> None:
-        thread = Thread(target=_Desk(self).serve, name="groundkit-extraction", daemon=True)
+    def _employ(self, ahead: bool = False) -> None:
+        """One more thread; `ahead` of its first job it gets a worker ready."""
+        thread = Thread(target=_Desk(self).serve, args=(ahead,), name="groundkit-extraction", daemon=True)
         try:
             thread.start()
         except RuntimeError as error:
-            if not self._threads:
+            if not self._threads and not ahead:
                 key, _ = self._waiting.pop()
                 self._ended.append((key, failed(ExtractionProblem.DIED, said(error))))
             return
@@ -183,9 +192,11 @@ class _Desk:
         self._jobs = jobs
         self._worker: Worker | None = None
 
-    def serve(self) -> None:
+    def serve(self, ahead: bool) -> None:
         # A worker may die while we write to it; a program that lets this signal end it is not to end of that.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGPIPE})
+        if ahead:
+            self._hired()  # what goes wrong here goes wrong once more with the job, and is told then
         while (taken := self._jobs.take()) is not None:
             key, job = taken
             try:

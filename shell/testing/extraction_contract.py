@@ -41,6 +41,14 @@ class ExtractionsContract:
         with closing(self.make()) as made:
             yield made
 
+    def test_getting_ready_begins_nothing_and_spoils_nothing(self, extractions: Extractions) -> None:
+        extractions.prepare()
+        extractions.prepare()
+        assert extractions.finished(wait=True) == []
+        assert one_of(extractions, job(Lines(), b"text")).unwrap().text == "text"
+        extractions.prepare()
+        assert one_of(extractions, job(Lines(), b"more")).unwrap().text == "more"
+
     def test_every_key_comes_back_exactly_once(self, extractions: Extractions) -> None:
         kinds = [Lines(), Raising(), Nothing(), Refusing()]
         for key in range(24):

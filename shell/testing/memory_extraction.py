@@ -18,6 +18,9 @@ class InlineExtractions:
     _ended: list[tuple[int, Result[Extraction, ExtractionFailed]]] = field(factory=list, init=False)
     _closed: bool = field(default=False, init=False)
 
+    def prepare(self) -> None:
+        """It is."""
+
     def room(self) -> bool:
         return len(self._ended) < 2
 
