@@ -89,6 +89,11 @@ class Collection:
             return None
         return config.absolute_base(stored.base, self._index_directory)
 
+    @property
+    def exists(self) -> bool:
+        """Whether there is such a collection: an ingest would go on with it, not make it."""
+        return self._stored_settings() is not None
+
     def close(self) -> None:
         """Close every file and end every worker. Closing twice does nothing."""
         self._extracting.close()

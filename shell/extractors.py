@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from groundkit.core.result import Failure, Result, Success
@@ -12,6 +12,22 @@ if TYPE_CHECKING:
     from groundkit.core.kinds import Kind, Kinds
     from groundkit.core.ports import ActiveExtractor, Extractor
     from groundkit.offers import Found, Offer, Offered
+
+
+class _Suffixes(Mapping[str, "Kind"]):
+    """What suffixes stand for. Entry points are looked for when one is met that nothing else knows."""
+
+    def __init__(self, known: Mapping[str, Kind], offered: Callable[[], Mapping[str, Kind]]) -> None:
+        self._known, self._offered = known, offered
+
+    def __getitem__(self, suffix: str) -> Kind:
+        return self._known[suffix] if suffix in self._known else self._offered()[suffix]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self._offered(), **self._known})
+
+    def __len__(self) -> int:
+        return len({**self._offered(), **self._known})
 
 
 class Registry:
@@ -27,9 +43,8 @@ class Registry:
     @property
     def kinds(self) -> Kinds:
         from groundkit.core.kinds import KINDS
-        from groundkit.offers import Suffixes, suffixes_of_all
 
-        return Suffixes(KINDS | suffixes_of_all(self._added), lambda: self._of_entry_points()[1])
+        return _Suffixes(KINDS | self._added_suffixes(), lambda: self._of_entry_points()[1])
 
     def reader_of(self, media_type: str) -> Result[ActiveExtractor, ExtractorMissing]:
         found = self._all()
@@ -48,6 +63,13 @@ class Registry:
     def all_active(self) -> tuple[ActiveExtractor, ...]:
         """All that are at work here, in the order in which they are asked."""
         return tuple(active for _, active in self._all().extractors)
+
+    def _added_suffixes(self) -> dict[str, Kind]:
+        if not self._added:
+            return {}
+        from groundkit.offers import suffixes_of_all
+
+        return suffixes_of_all(self._added)
 
     def _all(self) -> Found:
         if self._found is None:

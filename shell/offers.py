@@ -6,7 +6,7 @@ No library of theirs is imported here, and what is wrong with one is said of tha
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from attrs import frozen
@@ -75,23 +75,6 @@ class Offered:
 
     extractors: tuple[Extractor, ...]
     missing: Mapping[str, ExtractorMissing]
-
-
-@frozen
-class Suffixes(Mapping[str, Kind]):
-    """What suffixes stand for. Entry points are looked for when one is met that nothing else knows."""
-
-    _known: Mapping[str, Kind]
-    _offered: Callable[[], Mapping[str, Kind]]
-
-    def __getitem__(self, suffix: str) -> Kind:
-        return self._known[suffix] if suffix in self._known else self._offered()[suffix]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter({**self._offered(), **self._known})
-
-    def __len__(self) -> int:
-        return len({**self._offered(), **self._known})
 
 
 def found(theirs: Iterable[Extractor], lost: Mapping[str, ExtractorMissing], offers: Iterable[Offer]) -> Found:

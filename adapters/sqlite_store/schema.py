@@ -178,11 +178,26 @@ def document_row(record: DocumentRecord, since: int, number: int | None, heading
     )
 
 
+#: What nearly all rows have there.
+_NO_FACTS = [None] * 5
+
+
 def record_of(cells: Sequence) -> DocumentRecord:  # type: ignore[type-arg] # as above
-    name, source, source_class, extractor, digest, length, chunks, media_type, title, fingerprint, ingested_at = cells[
-        :11
-    ]
-    origin, facts = provenance(source_class, extractor), facts_in(cells[11:])
+    (
+        name,
+        source,
+        source_class,
+        extractor,
+        digest,
+        length,
+        chunks,
+        media_type,
+        title,
+        fingerprint,
+        ingested_at,
+        *rest,
+    ) = cells
+    origin, facts = provenance(source_class, extractor), None if rest == _NO_FACTS else facts_in(rest)
     if not isinstance(origin, Success):
         raise DamagedRow(f"document {name.hex()}: class {source_class!r} with extractor {extractor!r}")
     if facts and not extractor:

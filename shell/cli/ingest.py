@@ -25,7 +25,7 @@ from groundkit.core.result import Failure
 from groundkit.core.settings import LANGUAGES, Settings
 from groundkit.core.sources import ReadFailure, ReadProblem
 from groundkit.core.walking import SkipReason
-from groundkit.errors import ConfigurationError, GroundkitError, error_of
+from groundkit.errors import GroundkitError, error_of
 from groundkit.ingest import IngestReport, SourceEvent
 from groundkit.opening import open as open_collection
 from groundkit.render import sentence
@@ -116,7 +116,7 @@ def ingest_command(
         raise click.UsageError("a path is empty")
     absolute = tuple(map(_absolute, paths))
     with _collection(absolute, index_dir, collection, base_dir) as opened, _progress() as on_progress:
-        new, changes = _is_new(opened), list[SourceEvent]()
+        new, changes = not opened.exists, list[SourceEvent]()
         report = _reported(
             opened.ingest,
             absolute,
@@ -202,15 +202,6 @@ def _collection(paths: tuple[Path, ...], index_dir: str | None, collection: str,
     if isinstance(chosen, Failure):
         raise error_of(chosen.failure())
     return open_collection(directory, base=chosen.unwrap(), collection=collection)
-
-
-def _is_new(collection: Collection) -> bool:
-    """Whether an ingest would make it."""
-    try:
-        collection.status()
-    except ConfigurationError:
-        return True
-    return False
 
 
 @contextmanager
