@@ -81,6 +81,7 @@ class Extracting:
         self._extractions = extractions
         self._memo = memo
         self._worker: list[Extractions] = []
+        self._begun = 0
         self._lock = Lock()
 
     def expect(self, digest: str) -> None:
@@ -120,10 +121,15 @@ class Extracting:
         return text
 
     def _extracted(self, job: ExtractionJob) -> Result[Extraction, ExtractionFailed]:
-        worker = self._the_worker()
-        worker.start(0, job)
-        for _, extracted in worker.finished(wait=True):
-            return extracted
+        self._begun += 1
+        try:
+            self._the_worker().start(self._begun, job)
+            ended = dict(self._the_worker().finished(wait=True))
+        except BaseException:  # Ctrl-C: what is under way is nobody's any more, and no answer to the next job
+            self._end()
+            raise
+        if self._begun in ended:
+            return ended[self._begun]
         from groundkit.core.extraction import ExtractionFailed, ExtractionProblem
 
         return Failure(ExtractionFailed(ExtractionProblem.DIED, "its worker is gone"))
@@ -136,5 +142,8 @@ class Extracting:
     def close(self) -> None:
         """End the worker. What comes after begins a new one."""
         with self._lock:
-            while self._worker:
-                self._worker.pop().close()
+            self._end()
+
+    def _end(self) -> None:
+        while self._worker:
+            self._worker.pop().close()

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -24,13 +25,17 @@ from own_extractors import Counting
 import groundkit
 from groundkit import Citation, FromExtractor, Reason, Verdict, Verification
 from groundkit.core.ports import Extractor
+from groundkit.core.result import Success
 from groundkit.core.settings import Settings
+from groundkit.extracting import Extracting, Memo
 from groundkit.extractors import Registry
+from groundkit.testing.memory_extraction import InlineExtractions
 from groundkit.testing.sample_extractors import (
     Bare,
     Crashing,
     Eating,
     Exiting,
+    Extracted,
     Hanging,
     Lines,
     Misplacing,
@@ -39,6 +44,7 @@ from groundkit.testing.sample_extractors import (
     Random,
     Recursing,
     Refusing,
+    job,
 )
 
 SMALL = {"chunk_size": 120}
@@ -298,6 +304,26 @@ def test_what_failed_by_chance_is_tried_again_and_what_failed_for_good_is_not(tm
         for _ in range(3):
             assert verdicts(collection) == {"lasting.x": {"unresolvable: extraction_failed"}}
         assert log.new() == 1
+
+
+class GivenUp(InlineExtractions):
+    """Whose caller is interrupted while it waits, once."""
+
+    interrupted = False
+
+    def finished(self, wait: bool) -> list[tuple[int, Extracted]]:
+        if not self.interrupted:
+            self.interrupted = True
+            raise KeyboardInterrupt
+        return super().finished(wait)
+
+
+def test_what_was_interrupted_is_no_answer_to_what_is_asked_next() -> None:
+    begun = [InlineExtractions(), GivenUp()]
+    with closing(Extracting(lambda _: begun.pop(), Memo())) as extracting:
+        with pytest.raises(KeyboardInterrupt):
+            extracting.text(job(Lines(), b"this"), "digest of this")
+        assert extracting.text(job(Lines(), b"that"), "digest of that") == Success("that")
 
 
 def test_verification_never_takes_the_text_of_an_ingest_for_the_sources(tmp_path: Path, log: Log) -> None:
