@@ -11,7 +11,7 @@ import warnings
 from contextlib import suppress
 from threading import Lock
 
-from groundkit.adapters.extraction.process import NEAR, Ended, Talk, in_bytes, kill_group, why_died
+from groundkit.adapters.extraction.process import BIRTH, NEAR, Ended, Talk, in_bytes, kill_group, why_died
 from groundkit.core.ports import ExtractionJob
 
 
@@ -24,18 +24,19 @@ class Forked:
         self._dead = False
         self._lock = Lock()
         self._inherited_peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        self._from, outbox = os.pipe()
-        try:
-            self._pid = _fork()
-        except OSError:
-            os.close(self._from)
+        with BIRTH:
+            self._from, outbox = os.pipe()
+            try:
+                self._pid = _fork()
+            except OSError:
+                os.close(self._from)
+                os.close(outbox)
+                raise
+            if self._pid == 0:
+                _work(job, outbox)
             os.close(outbox)
-            raise
-        if self._pid == 0:
-            _work(job, outbox)
         with suppress(OSError):  # the child does the same; whoever comes first
             os.setpgid(self._pid, self._pid)
-        os.close(outbox)
         os.set_blocking(self._from, False)
 
     def run(self) -> Ended:

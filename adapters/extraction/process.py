@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from threading import Lock
+from threading import Lock, RLock
 from typing import TypeAlias
 
 from attrs import frozen
@@ -38,6 +38,10 @@ main()
 """
 #: Bytes of what a process says that is no worker.
 _SAID = 300
+#: Held while a process and its pipes come to be. No other one is forked off meanwhile, by anybody: it would hold the end
+#: that a dead process is known by.
+BIRTH = RLock()
+os.register_at_fork(before=BIRTH.acquire, after_in_parent=BIRTH.release, after_in_child=BIRTH.release)
 
 
 @frozen
@@ -80,13 +84,14 @@ class Worker:
         self._lock = Lock()
         # What the kernel reports as a process's peak begins with that of whoever started it.
         self._inherited_peak = 0
-        self._process = subprocess.Popen(
-            [_executable(), "-P", "-c", _BOOTSTRAP],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0,
-            env=os.environ | {IN_WORKER: "1", "PYTHONHASHSEED": "0"},
-            # A group of its own: Ctrl-C in a terminal is for us, and what it starts itself is killed with it.
-            process_group=0,
-        )  # fmt: skip
+        with BIRTH:
+            self._process = subprocess.Popen(
+                [_executable(), "-P", "-c", _BOOTSTRAP],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0,
+                env=os.environ | {IN_WORKER: "1", "PYTHONHASHSEED": "0"},
+                # A group of its own: Ctrl-C in a terminal is for us, and what it starts itself is killed with it.
+                process_group=0,
+            )  # fmt: skip
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._to, self._from = self._process.stdin.fileno(), self._process.stdout.fileno()

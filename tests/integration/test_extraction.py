@@ -247,6 +247,16 @@ def test_what_only_this_process_can_load_is_held_to_its_limits_too(
         assert one_of(pool, job(local(Printing), b"printed")).unwrap().text == "printed"
 
 
+def test_a_process_that_dies_is_noticed_though_another_is_begun_at_that_moment() -> None:
+    dying, going_on = job(local(Crashing), limits=evolve(LIMITS, seconds=8.0)), job(local(Hanging))
+    for _ in range(60):
+        with closing(WorkerPool(3)) as pool:
+            for key, each in enumerate((dying, going_on, dying)):
+                pool.start(key, each)
+            problems = {key: problem_of(outcome)[0] for key, outcome in all_of(pool, 2)}
+            assert problems == {0: ExtractionProblem.DIED, 2: ExtractionProblem.DIED}
+
+
 def test_closing_ends_what_only_this_process_can_load(tmp_path: Path) -> None:
     with closing(WorkerPool(2)) as pool:
         pool.start(0, job(local(Hanging), limits=evolve(LIMITS, seconds=600.0)))
