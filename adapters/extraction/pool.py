@@ -6,6 +6,7 @@ import signal
 import weakref
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from threading import Condition, Thread, current_thread
 from typing import TypeAlias
 
@@ -196,7 +197,8 @@ class _Desk:
         # A worker may die while we write to it; a program that lets this signal end it is not to end of that.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGPIPE})
         if ahead:
-            self._hired()  # what goes wrong here goes wrong once more with the job, and is told then
+            with suppress(Exception):  # what goes wrong here goes wrong once more with the job, and is told then
+                self._hired()
         while (taken := self._jobs.take()) is not None:
             key, job = taken
             try:

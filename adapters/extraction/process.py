@@ -221,7 +221,8 @@ def in_bytes(peak: int) -> int:
 def _executable() -> str:
     """The interpreter; another one if the program that we are part of said so to `multiprocessing`."""
     spawn = sys.modules.get("multiprocessing.spawn")
-    return os.fsdecode(spawn.get_executable() if spawn is not None else sys.executable or "")
+    told = spawn.get_executable() if spawn is not None else None
+    return os.fsdecode(told or sys.executable or "")
 
 
 class Talk:

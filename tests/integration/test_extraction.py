@@ -443,6 +443,16 @@ def test_a_program_that_is_no_interpreter_is_named(tmp_path: Path) -> None:
     assert "no worker process could be started with /bin/echo" in result
 
 
+@pytest.mark.parametrize(("program", "why"), [("'\\0'", "embedded null byte"), ("None", "no worker process could be")])
+def test_where_no_program_can_be_started_getting_ready_says_nothing_and_the_job_says_why(
+    tmp_path: Path, program: str, why: str
+) -> None:
+    here = f"import multiprocessing.spawn\nsys.executable = None\nmultiprocessing.set_executable({program})\n"
+    last = "pool = WorkerPool(1)\npool.prepare()\nprint(one_of(pool, job(Lines())))"
+    (result,) = output(script(tmp_path, here + last))
+    assert why in result
+
+
 def test_a_result_is_the_same_in_every_worker(tmp_path: Path) -> None:
     text = b"# One\n[a]\n\f# Two\n"
     results = []
