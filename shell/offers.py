@@ -53,7 +53,8 @@ BUILT_IN = (
 
 @frozen
 class Found:
-    """Extractors, the first for a media type first; by media type, what somebody added and is broken, and what is missing."""
+    """Extractors, the first for a media type first; by media type, what is broken and nothing is asked before, and what is
+    missing."""
 
     extractors: tuple[tuple[frozenset[str], ActiveExtractor], ...]
     broken: Mapping[str, ExtractorMissing]
@@ -84,8 +85,9 @@ def found(theirs: Iterable[Extractor], lost: Mapping[str, ExtractorMissing], off
     for each in theirs:
         described = _described(each)
         if isinstance(described, str):
-            wrong = type(each).__qualname__
-            broken |= {every: ExtractorMissing(every, f"{wrong}: {described}") for every in _claimed(each)}
+            said = f"{type(each).__qualname__}: {described}"
+            asked_before = {every for media_types, _ in known for every in media_types}
+            broken |= {every: ExtractorMissing(every, said) for every in _claimed(each) - asked_before}
             continue
         known.append(described)
     for offer in offers:

@@ -222,6 +222,13 @@ def test_a_broken_extractor_that_was_added_is_not_replaced_by_the_built_in_one(t
         assert isinstance(error_of(collection), ConfigurationError)
 
 
+def test_a_broken_extractor_is_in_the_way_of_none_that_is_asked_before_it(tmp_path: Path) -> None:
+    put(tmp_path, MIXED)
+    with opened(tmp_path, PdfExtractor(), Nameless("application/pdf"), Lines()) as collection:
+        assert failures(collection.ingest("")) == {}
+        assert verdicts(collection) == {source: {"verified: same"} for source in MIXED}
+
+
 def test_files_of_a_broken_extractor_say_what_it_raised_instead_of_being_passed_over(tmp_path: Path) -> None:
     put(tmp_path, MIXED)
     with opened(tmp_path, Nameless()) as collection:
