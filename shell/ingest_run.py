@@ -287,9 +287,12 @@ class Run:
             noted = self._note_failures(untold)
             if isinstance(noted, Failure):
                 return noted
-            if self.extracts or any(self.known[each].extraction is not None for each in gone.removed):
+            if self.extracts or any(self._was_extracted(each) for each in (*gone.removed, *files)):
                 retain_cited(self.ports, self.settings)
         return Success(self._report(gone, written.unwrap()))
+
+    def _was_extracted(self, source: str) -> bool:
+        return source in self.known and self.known[source].extraction is not None
 
     def _report(self, gone: Removals, pending: WriteFailure | None) -> IngestReport:
         skipped = [each for each in self.found if isinstance(each, FoundSkipped)]

@@ -395,6 +395,8 @@ def test_what_is_kept_goes_with_its_document(tmp_path: Path, log: Log) -> None:
         (base / "gone-one.x").unlink()
         assert collection.ingest("").removed == 1
         assert {each.name[:64] for each in cached(base)} <= {digests["gone-two.x"], digests["gone-three.x"]}
+        assert collection.ingest("", as_text=True).updated == 2
+        assert cached(base) == []
         collection.drop()
     assert not (base / INDEX / "default.cache").exists()
 
