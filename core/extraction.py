@@ -11,7 +11,7 @@ from groundkit.core.outline import HEADING_LIMIT, Heading
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import ExtractionLimits as ExtractionLimits  # noqa: PLC0414
 
-#: Longer titles are cut, in code points; so are page labels and the names of anchors.
+#: Longer titles and page labels are cut, in code points; an anchor with a longer name is left out: cut, it leads nowhere.
 TITLE_LIMIT = 500
 LABEL_LIMIT = 40
 ANCHOR_LIMIT = 200

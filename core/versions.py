@@ -15,7 +15,6 @@ from groundkit.core.model import (
     ExtractionFacts,
     FromExtractor,
     FromText,
-    Provenance,
     source_class_of,
 )
 from groundkit.core.settings import Settings
@@ -51,7 +50,7 @@ def extracted_origin(source: str, digest: str, media_type: str, identity: str, s
 def text_version(origin: Origin, text: str, settings: Settings, ingested_at: str) -> NewDocument:
     """The document of a text that is its bytes, decoded: one digest serves both."""
     outline = outline_of(text, origin.media_type)
-    document = _document(origin, origin.provenance, text, origin.digest, outline.title)
+    document = _document(origin, text, origin.digest, outline.title)
     return _version(origin, document, chunks(document, settings, outline), None, ingested_at)
 
 
@@ -59,7 +58,7 @@ def extracted_version(origin: Origin, extraction: Extraction, settings: Settings
     """The document of an extracted text, its chunks with the pages and anchors they stand at."""
     outline = outline_of_extraction(extraction)
     digest = text_digest(extraction.text)
-    document = _document(origin, origin.provenance, extraction.text, digest, outline.title)
+    document = _document(origin, extraction.text, digest, outline.title)
     cut = placed(chunks(document, settings, outline), extraction)
     return _version(origin, document, cut, facts_of(origin, extraction), ingested_at)
 
@@ -75,9 +74,9 @@ def facts_of(origin: Origin, extraction: Extraction) -> ExtractionFacts:
     )
 
 
-def _document(origin: Origin, provenance: Provenance, text: str, digest: str, title: str) -> Document:
-    identifier = document_id(origin.source, source_class_of(provenance).value, digest)
-    return Document(identifier, origin.source, provenance, text, digest, origin.media_type, title)
+def _document(origin: Origin, text: str, digest: str, title: str) -> Document:
+    identifier = document_id(origin.source, source_class_of(origin.provenance).value, digest)
+    return Document(identifier, origin.source, origin.provenance, text, digest, origin.media_type, title)
 
 
 def _version(
