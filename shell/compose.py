@@ -52,6 +52,7 @@ def ports_for(index_directory: Path, collection: str, extractors: Sequence[Extra
     def lexical(language: str) -> LexicalIndex:
         return TantivyIndex(index_directory / f"{collection}.lexical", language)
 
+    @lru_cache(maxsize=1)
     def kept(limit: int) -> KeptExtractions:
         from groundkit.adapters.extraction import ExtractionCache
 

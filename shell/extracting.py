@@ -84,11 +84,12 @@ class Extracting:
         self._begun = 0
         self._lock = Lock()
 
-    def expect(self, digest: str) -> None:
-        """Bytes with this SHA-256 are likely to be extracted soon: the worker may come up meanwhile."""
-        if not self._memo.knows(digest):
-            with self._lock:
-                self._the_worker().prepare()
+    def expect(self, digest: str, identity: str, store: KeptExtractions | None = None) -> None:
+        """Bytes with this SHA-256 are soon asked for: if they will have to be extracted, the worker may come up meanwhile."""
+        if self._memo.knows(digest) or (store is not None and store.get(digest, identity) is not None):
+            return
+        with self._lock:
+            self._the_worker().prepare()
 
     def text(self, job: ExtractionJob, digest: str, store: KeptExtractions | None = None) -> _Extracted:
         """The text of bytes with this SHA-256."""

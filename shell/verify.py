@@ -180,8 +180,8 @@ class _Looker:
             return read
         extractors = self._lookup.extractors
         store = extractors.kept() if extractors.kept else None
-        if isinstance(read, ReadSource) and (store is None or store.get(read.digest, provenance.identity) is None):
-            extractors.extracting.expect(read.digest)
+        if isinstance(read, ReadSource):
+            extractors.extracting.expect(read.digest, provenance.identity, store)
         media_type = _media_type(source, extractors.registry)
         active = extractors.registry.active(provenance.identity, media_type)
         if active is None:
@@ -193,12 +193,17 @@ class _Looker:
             return NoText(wrong)
         limits = limits_for(self._lookup.settings, len(read.data))
         job = ExtractionJob(active.extractor, active.identity, read.data, Hint(media_type), limits)
-        text = extractors.extracting.remembered(job, read.digest, store)
+        return self._extracted_again(source, job, read.digest, store)
+
+    def _extracted_again(self, source: str, job: ExtractionJob, digest: str, store: KeptExtractions | None) -> Evidence:
+        """What is at hand costs nothing of the budget."""
+        extracting = self._lookup.extractors.extracting
+        text = extracting.remembered(job, digest, store)
         if text is None:
             if self._exhausted:
                 return self._out_of_budget()
-            self._spent += EXTRACTION_WEIGHT * len(read.data)
-            text = extractors.extracting.text(job, read.digest, store)
+            self._spent += EXTRACTION_WEIGHT * len(job.data)
+            text = extracting.text(job, digest, store)
         return NotReExtracted(source, text.failure()) if isinstance(text, Failure) else TextFound(text.unwrap())
 
 
