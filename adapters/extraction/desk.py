@@ -45,6 +45,8 @@ class Desk:
                 outcome = self._outcome(job)
             except BaseException as error:  # noqa: BLE001 - whoever waits for this job is not to wait for ever
                 outcome = failed(ExtractionProblem.DIED, said(error))
+                with suppress(Exception):  # it may be at this job still, and is to answer no other one with it
+                    self._dismiss()
             del job, taken
             self._jobs.give(key, outcome)
         self._dismiss()
@@ -72,8 +74,10 @@ class Desk:
         except OSError as error:
             return failed(ExtractionProblem.DIED, f"no process could be started: {error.strerror or error}")
         self._jobs.adopt(forked)
-        ended = forked.run()
-        self._jobs.bury(forked)
+        try:
+            ended = forked.run()
+        finally:
+            self._jobs.bury(forked)
         return ended if isinstance(ended, Died) else _read(ended)
 
     def _worth_another(self, first: "Outcome | Died", fresh: bool) -> bool:

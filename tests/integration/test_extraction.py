@@ -267,6 +267,17 @@ def test_closing_ends_what_only_this_process_can_load(tmp_path: Path) -> None:
         os.waitpid(-1, os.WNOHANG)
 
 
+def test_a_job_that_breaks_the_pool_itself_leaves_nothing_behind() -> None:
+    """Limits are numbers: to have others is an error of ours."""
+    impossible = job(local(Hanging), limits=evolve(LIMITS, seconds=cast(float, "soon")))
+    with closing(WorkerPool(1)) as pool:
+        problem, detail = problem_of(one_of(pool, impossible))
+        assert (problem, detail.partition(":")[0]) == (ExtractionProblem.DIED, "TypeError")
+        with pytest.raises(ChildProcessError):
+            os.waitpid(-1, os.WNOHANG)
+        assert one_of(pool, job(local(Lines), b"still working")).unwrap().text == "still working"
+
+
 # Workers
 
 
