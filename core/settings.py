@@ -23,8 +23,9 @@ LANGUAGES = (
 class Settings:
     """Chunk size and overlap in code points, stemming language, and the largest source in bytes.
 
-    One extraction may take `time_limit` seconds, `cpu_limit` seconds of a processor, and `memory_limit` bytes; for a large
-    source more, see `limits_for`. Of extractions made for verification, `cache_bytes` are kept on disk. `base` is the base directory relative to the index directory (posix separators), or None while no local source was
+    One extraction may take `time_limit` seconds, `cpu_limit` seconds of a processor, and `memory_limit` bytes; for a
+    large source more time, see `limits_for`. Of extractions made for verification, `cache_bytes` are kept on disk.
+    `base` is the base directory relative to the index directory (posix separators), or None while no local source was
     ingested. `recut` holds from a change of the chunk sizes until every source was cut by the new ones.
     """
 

@@ -141,8 +141,9 @@ def judge_named(entry: Entry, dispatch: Dispatch) -> Found | None:
     kind = dispatch.kind_of(entry.source)
     if kind is None and entry.kind is EntryKind.FILE:
         suffix = suffix_of(entry.source)
-        known = f"{f'unknown suffix {suffix}' if suffix else 'no suffix'}; known are {known_suffixes(dispatch.kinds)}; or take it with --as text"
-        return failed(entry.source, ReadProblem.UNKNOWN_SUFFIX, known)
+        said = f"unknown suffix {suffix}" if suffix else "no suffix"
+        detail = f"{said}; known are {known_suffixes(dispatch.kinds)}; or take it with --as text"
+        return failed(entry.source, ReadProblem.UNKNOWN_SUFFIX, detail)
     return _taken(entry, kind or PLAIN_TEXT)
 
 

@@ -90,8 +90,8 @@ class IngestReport:
     """How many sources were added, replaced, rebound, kept, removed; the chunks written; what failed or was passed over.
 
     `formats` counts the documents that are up to date now, by media type; `losses` are those among the new ones whose text
-    is not whole; `gone` are the removed sources, `held_back` those whose removal a guard prevented. `pending` says what is still to be finished by the next
-    writer, though the write is accepted.
+    is not whole; `gone` are the removed sources, `held_back` those whose removal a guard prevented. `pending` says what is
+    still to be finished by the next writer, though the write is accepted.
     """
 
     added: int = 0

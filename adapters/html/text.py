@@ -2,9 +2,9 @@
 
 Left out is what the markup alone hides: elements that HTML's own style sheet never shows (scripts, styles, metadata, fallbacks
 for frames, annotations of formulas, titles within drawings), templates but for those that browsers show in place as the inside
-of an element (`shadowrootmode`), and elements with `hidden`, unless they are hidden until found. So whoever reads the page finds every cited passage, and that does not depend on a style sheet that was not
-read: text that CSS hides, or that `aria-hidden` keeps from screen readers, is kept, and so is `noscript`. Images have no text,
-`alt` included.
+of an element (`shadowrootmode`), and elements with `hidden`, unless they are hidden until found. So whoever reads the page
+finds every cited passage, and that does not depend on a style sheet that was not read: text that CSS hides, or that
+`aria-hidden` keeps from screen readers, is kept, and so is `noscript`. Images have no text, `alt` included.
 """
 
 from collections.abc import Iterator
