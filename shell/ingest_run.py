@@ -295,7 +295,8 @@ class Run:
         return source in self.known and self.known[source].extraction is not None
 
     def _report(self, gone: Removals, pending: WriteFailure | None) -> IngestReport:
-        skipped = [each for each in self.found if isinstance(each, FoundSkipped)]
+        failed = {each.source for each in self.failed}
+        skipped = [each for each in self.found if isinstance(each, FoundSkipped) and each.source not in failed]
         suffixes = Counter(suffix_of(each.source) for each in skipped if each.reason is SkipReason.UNKNOWN_SUFFIX)
         return IngestReport(
             **self.counts,

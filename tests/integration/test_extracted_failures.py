@@ -238,6 +238,16 @@ def test_files_of_a_broken_extractor_say_what_it_raised_instead_of_being_passed_
         assert report.unknown_suffixes == ()
 
 
+def test_a_file_whose_extractor_is_not_given_any_more_fails_and_is_not_passed_over(tmp_path: Path) -> None:
+    put(tmp_path, MIXED)
+    with opened(tmp_path, Lines()) as collection:
+        collection.ingest("")
+    with opened(tmp_path) as collection:
+        report = collection.ingest("")
+        assert set(failures(report)) == {"old.x"}
+        assert (report.unknown_suffixes, report.removed) == ((), 0)
+
+
 def test_an_extractor_whose_suffixes_cannot_be_told_disturbs_no_other(tmp_path: Path) -> None:
     put(tmp_path, MIXED)
     with opened(tmp_path, Suffixless(), Lines()) as collection:
