@@ -1,6 +1,5 @@
 """The extractor of HTML: bytes in, an `Extraction` or the reason why there is none out."""
 
-import re
 from importlib import metadata
 from platform import python_version
 
@@ -13,10 +12,8 @@ from groundkit.core.result import Failure, Result, Success
 #: Moves with anything here, or in what is used of the core, that changes what is extracted.
 RECIPE = 1
 _DETAIL = 300
-#: A page of which more than this part is NUL is no page in one byte a letter.
-_NULS = 0.25
-#: Text of nothing else is no text: white space, controls, and what stands for characters that are not known.
-_NOTHING = re.compile(r"[\s\ufffd\x00-\x1f\x7f-\x9f]*")
+#: A page of which more than this part is NUL, and so many of them, is no page in one byte a letter.
+_NULS, _NULS_LEAST = 0.25, 8
 _MOSTLY_NUL = "much of it is NUL: it is no page, or one in UTF-16 without a byte order mark; save the page as UTF-8"
 
 
@@ -55,9 +52,9 @@ def _extracted(data: bytes, charset: str | None) -> Result[Extraction, Extractio
     if isinstance(decoded, Failure):
         return _failed(ExtractionProblem.CHARSET, decoded.failure().detail)
     text = decoded.unwrap().text
-    if text.count("\0") > _NULS * len(text):
+    if text.count("\0") > max(_NULS * len(text), _NULS_LEAST):
         return _failed(ExtractionProblem.CHARSET, _MOSTLY_NUL)
     extraction = extraction_of(tree_of(text))
-    if not _NOTHING.fullmatch(extraction.text):
+    if extraction.text.strip():
         return Success(extraction)
     return _failed(ExtractionProblem.NO_TEXT, "; ".join(("no text in the page", *extraction.losses)))

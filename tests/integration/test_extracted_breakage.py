@@ -122,8 +122,8 @@ def test_where_the_server_says_it_they_are_read(codec: str, label: str) -> None:
     assert page.text.startswith("The tide turns twice a day.")
 
 
-@pytest.mark.parametrize("text", ["\0" * 1000, "<p>\ufffd\ufffd", "<p>&#0;&#1;", "<p>\x01\x02 \x7f", "<p>\x85\x9b"])
-def test_a_page_of_nothing_that_has_a_meaning_has_no_text(text: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", ["\0" * 1000, "<p>" + "\0" * 9 + "</p>", "<p>\x1c \u2003&#x20;", "<p>&nbsp;<br>"])
+def test_a_page_of_nuls_or_blanks_has_no_text(text: str, tmp_path: Path) -> None:
     put(tmp_path, {"page.html": text.encode(), "good.html": b"<p>The tide turns.</p>"})
     with opened(tmp_path) as collection:
         report = collection.ingest("")

@@ -316,3 +316,29 @@ def test_importing_the_extractor_imports_no_parser() -> None:
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     assert subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0
+
+
+def test_what_the_tokenizer_cases_define_as_text_is_in_the_text() -> None:
+    """Through the whole extractor, white space aside. What is encoded as a lone surrogate is in no file."""
+    looked = 0
+    for path in sorted(shared("data/html/html5lib-tests/tokenizer").glob("*.test")):
+        for case in json.loads(path.read_bytes()).get("tests", []):
+            if case.get("doubleEscaped") or "Data state" not in case.get("initialStates", ["Data state"]):
+                continue
+            defined = "".join(token[1] for token in case["output"] if token[0] == "Character")
+            wanted = squeezed(defined.removeprefix("\ufeff").replace("\0", "\ufffd"))
+            if not wanted or not encodable(case["input"]):
+                continue
+            looked += 1
+            extracted = HtmlExtractor().extract(case["input"].encode(), HINT)
+            assert isinstance(extracted, Success), (path.name, case["description"])
+            assert wanted in squeezed(extracted.unwrap().text), (path.name, case["description"])
+    assert looked > 1000
+
+
+def squeezed(text: str) -> str:
+    return "".join(text.split())
+
+
+def encodable(text: str) -> bool:
+    return not any("\ud800" <= each <= "\udfff" for each in text)
