@@ -104,6 +104,10 @@ class ExtractorMissing:
         return f"{self.detail}; {self.command}" if self.command else self.detail
 
 
+#: The way out where nothing that comes with groundkit reads a format.
+ONE_OF_YOUR_OWN = "install a package that offers one, or give one in Python: extractors=[…]"
+
+
 @frozen
 class IncompleteRefused:
     """Text of a source is missing, and the request was not to take it so."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from groundkit.core.extraction import ExtractorMissing
+from groundkit.core.extraction import ONE_OF_YOUR_OWN, ExtractorMissing
 from groundkit.core.kinds import Kind, Loader
 from groundkit.core.ports import ActiveExtractor
 
@@ -61,13 +61,8 @@ class Found:
     missing: Mapping[str, ExtractorMissing]
 
     def missing_for(self, media_type: str) -> ExtractorMissing:
-        return self.missing.get(
-            media_type,
-            ExtractorMissing(
-                media_type,
-                f"no extractor that reads {media_type} is at work here; one of one's own has to be given: extractors=[…]",
-            ),
-        )
+        lacking = f"no extractor that reads {media_type} is at work here; {ONE_OF_YOUR_OWN}"
+        return self.missing.get(media_type, ExtractorMissing(media_type, lacking))
 
 
 @frozen

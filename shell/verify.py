@@ -224,9 +224,9 @@ def _inactive(recorded: str, media_type: str, registry: ExtractorRegistry) -> Ex
 
 def _unknown() -> ExtractorMissing:
     """Of a file that nothing here would extract."""
-    from groundkit.core.extraction import ExtractorMissing
+    from groundkit.core.extraction import ONE_OF_YOUR_OWN, ExtractorMissing
 
-    return ExtractorMissing("", "an extractor of one's own has to be given: extractors=[…]")
+    return ExtractorMissing("", ONE_OF_YOUR_OWN)
 
 
 def _text_of(read: ReadSource) -> Evidence:
