@@ -12,7 +12,8 @@ from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import Settings, changed
 from groundkit.core.storage import AllRecords, RecordOfSource, StorageFailure, StoreState
 from groundkit.core.walking import Found, FoundFailed, FoundFile, FoundSkipped, WalkRequest, in_scope, source_of
-from groundkit.ingest_run import Batching, Run
+from groundkit.ingest_batch import Batching
+from groundkit.ingest_run import Run
 from groundkit.ingest_values import (
     BaseDiffers,
     FailedSource,

@@ -3,8 +3,9 @@
 from collections import Counter
 from contextlib import closing
 
-from attrs import Factory, define, evolve, frozen
+from attrs import Factory, define, evolve
 
+from groundkit.behind import Behind, Nowhere
 from groundkit.core.changes import NewDocument, SourceFailure, Write
 from groundkit.core.decoding import decode
 from groundkit.core.extraction import Extraction, ExtractionFailed, Hint, IncompleteRefused, NotExtracted
@@ -36,6 +37,7 @@ from groundkit.core.versions import (
     text_version,
 )
 from groundkit.core.walking import Found, FoundFailed, FoundFile, FoundSkipped, SkipReason, in_scope, source_of
+from groundkit.ingest_batch import Batch, Batching, Teller
 from groundkit.ingest_pending import Pending
 from groundkit.ingest_values import (
     FailedSource,
@@ -43,62 +45,9 @@ from groundkit.ingest_values import (
     IngestRequest,
     LossySource,
     OnEvent,
-    SourceEvent,
 )
 from groundkit.retaining import retain_cited
-from groundkit.writing import Behind, Nowhere, WriteFailure, Writer
-
-
-@frozen
-class Batching:
-    """A batch is written when it holds so many documents or so many code points of text.
-
-    An extracted document counts for `EXTRACTED_WEIGHT` of them: whoever is interrupted is not to lose minutes of work.
-    """
-
-    documents: int
-    characters: int
-
-
-EXTRACTED_WEIGHT = 64
-
-
-@define
-class _Batch:
-    documents: list[NewDocument] = Factory(list)
-    rebound: list[DocumentRecord] = Factory(list)
-    removed: list[str] = Factory(list)
-    weight: int = 0
-    characters: int = 0
-
-    def add(self, new: NewDocument) -> None:
-        self.documents.append(new)
-        self.weight += 1 if new.record.extraction is None else EXTRACTED_WEIGHT
-        self.characters += new.record.length
-
-    def rebind(self, record: DocumentRecord) -> None:
-        self.rebound.append(record)
-        self.weight += 1 if record.extraction is None else EXTRACTED_WEIGHT
-
-    def holds(self, limits: Batching) -> bool:
-        return self.weight >= limits.documents or self.characters >= limits.characters
-
-    def write(self) -> Write:
-        return Write(tuple(self.documents), tuple(self.rebound), tuple(self.removed))
-
-
-@define
-class _Teller:
-    """Tells how many of the found sources are decided about."""
-
-    on_event: OnEvent | None
-    total: int
-    done: int = 0
-
-    def tell(self, source: str, action: str) -> None:
-        self.done += 1
-        if self.on_event is not None:
-            self.on_event(SourceEvent(source, action, self.done, self.total))
+from groundkit.writing import WriteFailure, Writer
 
 
 @define
@@ -117,7 +66,7 @@ class Run:
     formats: Counter[str] = Factory(Counter)
     failed: list[ReadFailure | NotExtracted] = Factory(list)
     losses: list[LossySource] = Factory(list)
-    batch: _Batch = Factory(_Batch)
+    batch: Batch = Factory(Batch)
     extracts: bool = False
 
     def carry_out(self, on_event: OnEvent | None) -> Result[IngestReport, WriteFailure]:
@@ -125,10 +74,10 @@ class Run:
         pending = Pending(lambda: self.ports.extractions(self.request.jobs))
         behind = Nowhere() if self.writer is None else Behind(self.writer)
         with behind, closing(pending):
-            return self._carry_out(behind, pending, _Teller(on_event, len(self.found)))
+            return self._carry_out(behind, pending, Teller(on_event, len(self.found)))
 
     def _carry_out(
-        self, behind: Behind | Nowhere, pending: Pending, teller: _Teller
+        self, behind: Behind | Nowhere, pending: Pending, teller: Teller
     ) -> Result[IngestReport, WriteFailure]:
         """Found sources in order; those that are extracted as their texts come in."""
         for each in self.found:
@@ -145,7 +94,7 @@ class Run:
         return self._finish(behind)
 
     def _taken_in(
-        self, behind: Behind | Nowhere, pending: Pending, teller: _Teller, wait: bool
+        self, behind: Behind | Nowhere, pending: Pending, teller: Teller, wait: bool
     ) -> Failure[WriteFailure] | None:
         """The texts that have come in are queued, and a full batch is written behind."""
         for origin, extracted in pending.ended(wait):
@@ -183,9 +132,11 @@ class Run:
     def _text(self, read: ReadSource, kind: Kind) -> str:
         """One readable text: keep it, or decode, cut and queue it."""
         origin = text_origin(read.source, read.digest, kind.media_type, self.settings)
-        if isinstance(before_reading(self.known.get(read.source), origin.fingerprint), Keep):
+        known = self.known.get(read.source)
+        if isinstance(before_reading(known, origin.fingerprint), Keep):
             return self._told("unchanged", origin)
-        wrong = None if self.request.as_text else mislabelled(read.source, kind.media_type, read.data)
+        taken = self.request.as_text or (known is not None and known.text_digest == read.digest)
+        wrong = None if taken else mislabelled(read.source, kind.media_type, read.data)
         if wrong is not None:
             return self._fail(wrong)
         decoded = decode(read.data)
@@ -255,7 +206,7 @@ class Run:
         return action
 
     def _taken(self) -> Write:
-        write, self.batch = self.batch.write(), _Batch()
+        write, self.batch = self.batch.write(), Batch()
         return write
 
     def _same_chunks(self, known: DocumentRecord, new: NewDocument) -> bool:

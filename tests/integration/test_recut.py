@@ -71,3 +71,14 @@ def test_the_same_size_given_again_changes_nothing(tmp_path: Path) -> None:
         generation = made.status().generation
         report = made.ingest("lone.txt", chunk_size=100)
         assert (report.unchanged, report.updated, made.status().generation) == (1, 0, generation)
+
+
+def test_a_file_taken_as_text_in_spite_of_its_first_bytes_is_cut_anew_too(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("%PDF-1.7 is how such a file begins. " * 20)
+    (tmp_path / "b.md").write_text("Something else. " * 40)
+    with opened(tmp_path) as collection:
+        collection.ingest("", as_text=True)
+        assert collection.ingest("b.md", chunk_size=100).failed == ()
+        lengths = [each.span.length for each in collection.citations()]
+    assert len(lengths) > 10
+    assert max(lengths) <= 101
