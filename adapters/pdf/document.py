@@ -78,6 +78,9 @@ class _Pages:
 
 def read(data: bytes) -> Result[Extraction, ExtractionFailed]:
     """The document in these bytes, not yet checked, or the reason why there is none."""
+    broken = _broken_library()
+    if broken is not None:
+        return _failed(ExtractionProblem.RAISED, broken)
     try:
         with hearing() as heard, _configured():
             return _read(data, heard)
@@ -87,6 +90,17 @@ def read(data: bytes) -> Result[Extraction, ExtractionFailed]:
         if starved(error):
             raise MemoryError from error
         return Failure(_refusal(error, data))
+
+
+def _broken_library() -> str | None:
+    """What stands in the way of using pypdf at all: no fault of any file."""
+    try:
+        import pypdf  # noqa: F401 - to see whether it can be
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 - it is installed, or nobody would ask; whatever is wrong with it
+        return f"pypdf is installed and cannot be used ({said(error)})"
+    return None
 
 
 @contextmanager

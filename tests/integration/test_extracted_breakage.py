@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from attrs import frozen
-from commands import environment
+from commands import environment, gk
 from extracted_support import failures, opened, verdicts
 from integration.support import put
 from pdf_builder import first_more, pdf, shown, stream, streams_pdf
@@ -233,3 +233,16 @@ def test_the_extractor_of_pdf_for_another_media_type_leaves_pdf_alone(tmp_path: 
     with opened(tmp_path, drawings) as collection:
         assert collection.ingest("").added == 1
         assert verdicts(collection) == {"tides.pdf": {"verified: same"}}
+
+
+def test_a_library_that_is_installed_and_broken_is_not_a_damaged_file(tmp_path: Path) -> None:
+    """The file is good, and the package is there: what it raises is the reason, and other formats do not notice."""
+    broken = tmp_path / "site" / "pypdf"
+    broken.mkdir(parents=True)
+    (broken / "__init__.py").write_text("raise ValueError('broken install')")
+    docs = tmp_path / "docs"
+    put(docs, {"a.pdf": pdf(["good text"]), "b.html": b"<p>good text"})
+    ran = gk(docs, "ingest", ".", PYTHONPATH=os.pathsep.join([str(tmp_path / "site"), *sys.path]))
+    assert ran.code == 1
+    assert "a.pdf: pypdf is installed and cannot be used (ValueError: broken install)" in ran.err
+    assert "added 1" in ran.out
