@@ -23,9 +23,14 @@ class FromText:
 
 @frozen
 class FromExtractor:
-    """The text is what this extractor makes of the bytes."""
+    """The text is what this extractor makes of the bytes. ValueError without an identity."""
 
-    identity: str
+    identity: str = field()
+
+    @identity.validator
+    def _is_somebody(self, _: object, identity: object) -> None:
+        if not (isinstance(identity, str) and identity.strip()):
+            raise ValueError(f"{identity!r} is no identity of an extractor")
 
 
 @frozen
@@ -60,6 +65,8 @@ def extractor_of(provenance: Provenance) -> str | None:
 
 def provenance(source_class: str, extractor: str | None) -> Result[Provenance, ProvenanceRefused]:
     """Exactly the extracted class has an extractor; every other pairing is refused."""
+    if extractor is not None and not extractor.strip():
+        return Failure(ProvenanceRefused(source_class, extractor))
     match source_class, extractor:
         case SourceClass.TEXT, None:
             return Success(FromText())

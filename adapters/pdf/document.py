@@ -11,7 +11,7 @@ from attrs import frozen
 
 from groundkit.adapters.pdf.hearing import Heard, hearing, said, starved
 from groundkit.adapters.pdf.labels import page_labels
-from groundkit.adapters.pdf.streams import CutShort
+from groundkit.adapters.pdf.streams import CutShort, shows_a_picture
 from groundkit.core.extraction import Extraction, ExtractionFailed, ExtractionProblem, Page, clean
 from groundkit.core.result import Failure, Result, Success
 
@@ -151,6 +151,8 @@ def _texts(reader: "PdfReader", heard: Heard) -> tuple[str, ...]:
             texts.append("")
         else:
             _lose_ends(page, short, heard)
+            if not texts[-1].strip():
+                _note_picture(page, heard)
         kept += len(texts[-1])
         if kept > CHARACTERS_LIMIT:
             break
@@ -167,6 +169,15 @@ def _lose_ends(page: Any, short: CutShort, heard: Heard) -> None:
         heard.lose("its contents break off: what came after is missing")
     if forms:
         heard.lose("a form on it breaks off: what came after is missing")
+
+
+def _note_picture(page: Any, heard: Heard) -> None:
+    """A scanned page among others would else leave no trace."""
+    heard.deaf = True
+    picture = _or_none(lambda: shows_a_picture(page))
+    heard.deaf = False
+    if picture:
+        heard.note("it has a picture and no text: it may be a scan")
 
 
 def _starts(texts: tuple[str, ...]) -> tuple[int, ...]:

@@ -81,6 +81,9 @@ class Heard:
     def lose(self, sentence: str) -> None:
         self._add(self._lost, sentence)
 
+    def note(self, sentence: str) -> None:
+        self._add(self._notes, sentence)
+
     def take(self, record: logging.LogRecord) -> None:
         values = record.args if isinstance(record.args, dict) else {}
         self.starved |= any(starved(each) for each in values.values() if isinstance(each, BaseException))

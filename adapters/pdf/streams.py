@@ -37,6 +37,11 @@ class CutShort:
         return self._known[number]
 
 
+def shows_a_picture(page: Any) -> bool:
+    """Whether the page has a picture among its external objects."""
+    return any(each.get("/Subtype") == "/Image" for each in _drawn(page))
+
+
 def _forms(page: Any) -> Iterator[Any]:
     waiting, met = [page], dict[int, Any]()
     while waiting and len(met) < _FORMS_LIMIT:

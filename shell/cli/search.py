@@ -174,7 +174,7 @@ def _print_hit(hit: RetrievalResult, rank: int, wanted: "Asked", full: bool, col
 def _markdown(hit: RetrievalResult) -> str:
     """A block quote with its citation below."""
     quoted = "\n".join(f"> {line}".rstrip() for line in printable(hit.text).strip("\n").split("\n"))
-    verdict = hit.verification.verdict.value if hit.verification else "unchecked"
+    verdict = "unchecked" if hit.verification is None else hit.verification.verdict.value
     where = place(hit.citation)
     span = f"{hit.citation.start_offset}–{hit.citation.end_offset}"
     mark = ", incomplete document" if hit.incomplete else ""

@@ -140,3 +140,13 @@ def test_help_of_every_command_says_what_it_is_for(kept: Path) -> None:
         ran = gk(kept, command, "--help")
         assert (ran.code, ran.err) == (0, "")
         assert ran.out.startswith(f"Usage: gk {command} ")
+
+
+def test_markdown_tells_the_verdict_of_a_hit_that_drifted(tmp_path: Path) -> None:
+    write(tmp_path, a_md="The needle is here.")
+    gk(tmp_path, "ingest", ".")
+    (tmp_path / "a.md").write_text("No nadle at all here")
+    assert ", drifted, " in gk(tmp_path, "search", "needle", "--format", "md").out
+    (tmp_path / "a.md").unlink()
+    assert ", unresolvable, " in gk(tmp_path, "search", "needle", "--format", "md").out
+    assert ", unchecked, " in gk(tmp_path, "search", "needle", "--format", "md", "--no-verify").out

@@ -1,5 +1,6 @@
 """Values that cannot be wrong once they are built, and what is read off them."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -58,3 +59,11 @@ def test_class_and_extractor_are_the_same_wherever_they_are_asked(origin: Proven
 @given(st.sampled_from(Verdict), st.sampled_from(Reason), st.booleans())
 def test_a_verification_is_true_exactly_when_it_is_verified(verdict: Verdict, reason: Reason, context: bool) -> None:
     assert bool(Verification(verdict, reason, "", context)) == (verdict is Verdict.VERIFIED)
+
+
+@pytest.mark.parametrize("identity", ["", " ", None, 7])
+def test_nobody_extracts(identity: object) -> None:
+    with pytest.raises(ValueError, match="no identity"):
+        FromExtractor(identity)  # type: ignore[arg-type]
+    if identity != 7:
+        assert isinstance(provenance("extracted", identity), Failure)  # type: ignore[arg-type]

@@ -296,3 +296,18 @@ def test_a_checksum_that_is_missing_or_wrong_costs_no_text() -> None:
     for ending in (b"", b"\0\0\0\0", data[-4:] + b"\r"):
         extraction = extracted(streams_pdf([stream(data[:-4] + ending, b"/Filter /FlateDecode")]))
         assert (squeezed(extraction.text), extraction.incomplete) == ("allofitishere", False)
+
+
+def test_a_page_with_a_picture_and_no_text_is_noted_and_a_blank_one_is_not() -> None:
+    picture = stream(
+        b"\x00" * 3, b"/Type /XObject /Subtype /Image /Width 1 /Height 1 /ColorSpace /DeviceRGB /BitsPerComponent 8"
+    )
+    pages = [stream(shown("text")), stream(b"q 9 0 0 9 0 0 cm /Im1 Do Q"), stream(shown("more"))]
+    number = first_more(len(pages))
+    drawn = streams_pdf(pages, resources=b"/XObject << /Im1 %d 0 R >>" % number, more={0: picture})
+    extraction = extracted(drawn)
+    assert (extraction.losses, extraction.incomplete) == (
+        ("page 2: it has a picture and no text: it may be a scan",),
+        False,
+    )
+    assert extracted(streams_pdf([pages[0], stream(b""), pages[2]])).losses == ()
