@@ -9,7 +9,6 @@ from attrs import evolve, field, frozen
 from groundkit.core.fingerprint import digest_of
 from groundkit.core.outline import HEADING_LIMIT, Heading
 from groundkit.core.result import Failure, Result, Success
-from groundkit.core.settings import ExtractionLimits as ExtractionLimits  # noqa: PLC0414
 
 #: Longer titles and page labels are cut, in code points; an anchor with a longer name is left out: cut, it leads nowhere.
 TITLE_LIMIT = 500

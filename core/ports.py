@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from groundkit.core.extraction import (
         Extraction,
         ExtractionFailed,
-        ExtractionLimits,
         ExtractorMissing,
         Hint,
     )
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from groundkit.core.query import LexicalQuery
     from groundkit.core.ranking import Candidates, TermFacts
     from groundkit.core.result import Result
-    from groundkit.core.settings import Settings
+    from groundkit.core.settings import ExtractionLimits, Settings
     from groundkit.core.sources import ReadFailure, ReadSource
     from groundkit.core.storage import (
         ChunkQuery,

@@ -16,8 +16,9 @@ from attrs import frozen
 
 from groundkit.adapters.extraction.calling import too_much_memory
 from groundkit.adapters.extraction.frames import ANSWER, ANSWER_MARK, IN_WORKER
-from groundkit.core.extraction import ExtractionFailed, ExtractionLimits, ExtractionProblem
+from groundkit.core.extraction import ExtractionFailed, ExtractionProblem
 from groundkit.core.result import Failure, Result, Success
+from groundkit.core.settings import ExtractionLimits
 
 #: Seconds for a worker to come up. Generous, for a cold disk; no job's time runs meanwhile.
 _START_SECONDS = 60.0

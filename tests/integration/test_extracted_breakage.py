@@ -17,9 +17,10 @@ from pdf_builder import first_more, pdf, shown, stream, streams_pdf
 from groundkit.adapters.extraction.forked import Forked
 from groundkit.adapters.html import HtmlExtractor
 from groundkit.adapters.pdf import PdfExtractor
-from groundkit.core.extraction import Extraction, ExtractionLimits, ExtractionProblem, Hint
+from groundkit.core.extraction import Extraction, ExtractionProblem, Hint
 from groundkit.core.ports import ExtractionJob
 from groundkit.core.result import Success
+from groundkit.core.settings import ExtractionLimits
 from groundkit.testing.sample_extractors import Lines
 
 LONG = shown("\n".join(f"Line {number} of the tide table" for number in range(60)))

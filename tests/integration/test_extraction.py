@@ -15,9 +15,10 @@ from attrs import evolve, frozen
 from commands import environment
 
 from groundkit.adapters.extraction import WorkerPool
-from groundkit.core.extraction import ExtractionLimits, ExtractionProblem
+from groundkit.core.extraction import ExtractionProblem
 from groundkit.core.ports import Extractions, Extractor
 from groundkit.core.result import Failure, Success
+from groundkit.core.settings import ExtractionLimits
 from groundkit.testing.extraction_contract import ExtractionsContract
 from groundkit.testing.memory_extraction import InlineExtractions
 from groundkit.testing.sample_extractors import (
