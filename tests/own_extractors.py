@@ -8,29 +8,17 @@ from groundkit.core.extraction import Anchor, Extraction, ExtractionFailed, Hint
 from groundkit.core.outline import Heading
 from groundkit.core.ports import Extractor
 from groundkit.core.result import Failure, Result, Success
-from groundkit.testing.sample_extractors import MEDIA_TYPE, SUFFIX, Lines
+from groundkit.testing.sample_extractors import MEDIA_TYPE, SUFFIX, Lines, Sample
 
 Extracted = Result[Extraction, ExtractionFailed]
 
 
 @frozen
-class Counting:
+class Counting(Sample):
     """`Lines`; each extraction leaves a line in a log."""
 
     log: str
     version: str = "1"
-
-    @property
-    def identity(self) -> str:
-        return f"counting@{self.version}"
-
-    @property
-    def media_types(self) -> frozenset[str]:
-        return frozenset({MEDIA_TYPE})
-
-    @property
-    def suffixes(self) -> Mapping[str, str]:
-        return {SUFFIX: MEDIA_TYPE}
 
     def extract(self, data: bytes, hint: Hint) -> Extracted:
         with open(self.log, "a") as log:
@@ -102,7 +90,7 @@ CHANGES: Mapping[str, Callable[[Extraction], Extraction]] = {
 
 
 @frozen
-class Changed:
+class Changed(Sample):
     """`Lines` in a version of its own, that gives one thing otherwise."""
 
     version: str = "1"
@@ -111,14 +99,6 @@ class Changed:
     @property
     def identity(self) -> str:
         return f"x@{self.version}"
-
-    @property
-    def media_types(self) -> frozenset[str]:
-        return frozenset({MEDIA_TYPE})
-
-    @property
-    def suffixes(self) -> Mapping[str, str]:
-        return {SUFFIX: MEDIA_TYPE}
 
     def extract(self, data: bytes, hint: Hint) -> Extracted:
         found = Lines().extract(data, hint)

@@ -18,7 +18,6 @@ from groundkit.core.extraction import (
     Anchor,
     Extraction,
     ExtractionFailed,
-    ExtractionLimits,
     ExtractionProblem,
     Hint,
     Page,
@@ -26,6 +25,7 @@ from groundkit.core.extraction import (
 from groundkit.core.outline import Heading
 from groundkit.core.ports import ExtractionJob, Extractions, Extractor
 from groundkit.core.result import Failure, Result, Success
+from groundkit.core.settings import ExtractionLimits
 
 MEDIA_TYPE = "application/x-lines"
 SUFFIX = ".x"
@@ -33,7 +33,7 @@ SUFFIX = ".x"
 __all__ = [
     "HINT", "LIMITS", "MEDIA_TYPE", "SUFFIX", "Anew", "Bare", "Burning", "Crashing", "DiesOnce", "Eating", "Exiting",
     "Garbling", "Hanging", "Leaving", "Lines", "Misplacing", "Mistyping", "Nothing", "Pid", "Printing", "Raising", "Random",
-    "Recursing", "Refusing", "Sleeping", "all_of", "job", "one_of", "problem_of",
+    "Recursing", "Refusing", "Sample", "Sleeping", "all_of", "job", "one_of", "problem_of",
 ]  # fmt: skip
 
 Extracted = Result[Extraction, ExtractionFailed]
@@ -43,7 +43,7 @@ HINT = Hint(MEDIA_TYPE)
 
 
 @frozen
-class _Sample:
+class Sample:
     """Reads the bytes as they stand, one way or another."""
 
     version: str = "1"
@@ -65,7 +65,7 @@ class _Sample:
 
 
 @frozen
-class Lines(_Sample):
+class Lines(Sample):
     """Text is the bytes as UTF-8, capitals if `loud`. Form feed begins a page, `# ` a heading, `[name]` an anchor."""
 
     loud: bool = False
@@ -99,7 +99,7 @@ def _structured(text: str) -> Extraction:
 
 
 @frozen
-class Refusing(_Sample):
+class Refusing(Sample):
     """Says properly that there is no text."""
 
     def extract(self, data: bytes, hint: Hint) -> Extracted:
@@ -107,25 +107,25 @@ class Refusing(_Sample):
 
 
 @frozen
-class Raising(_Sample):
+class Raising(Sample):
     def extract(self, data: bytes, hint: Hint) -> Extracted:
         raise ValueError("a bug\nof two lines")
 
 
 @frozen
-class Recursing(_Sample):
+class Recursing(Sample):
     def extract(self, data: bytes, hint: Hint) -> Extracted:
         return self.extract(data, hint)
 
 
 @frozen
-class Nothing(_Sample):
+class Nothing(Sample):
     def extract(self, data: bytes, hint: Hint) -> Extracted:
         return None  # type: ignore[return-value]
 
 
 @frozen
-class Bare(_Sample):
+class Bare(Sample):
     """Gives the extraction itself, not a `Success` of it."""
 
     def extract(self, data: bytes, hint: Hint) -> Extracted:
@@ -133,7 +133,7 @@ class Bare(_Sample):
 
 
 @frozen
-class Misplacing(_Sample):
+class Misplacing(Sample):
     """A page begins behind the end of the text."""
 
     def extract(self, data: bytes, hint: Hint) -> Extracted:
@@ -141,7 +141,7 @@ class Misplacing(_Sample):
 
 
 @frozen
-class Mistyping(_Sample):
+class Mistyping(Sample):
     """Bytes where a text should be."""
 
     def extract(self, data: bytes, hint: Hint) -> Extracted:
@@ -149,7 +149,7 @@ class Mistyping(_Sample):
 
 
 @frozen
-class Random(_Sample):
+class Random(Sample):
     """Another text each time, under the same identity."""
 
     def extract(self, data: bytes, hint: Hint) -> Extracted:
@@ -157,7 +157,7 @@ class Random(_Sample):
 
 
 @frozen
-class Anew(_Sample):
+class Anew(Sample):
     """Another identity in every process."""
 
     @property
@@ -166,7 +166,7 @@ class Anew(_Sample):
 
 
 @frozen
-class Crashing(_Sample):
+class Crashing(Sample):
     """Ends its process as a fault in a C library does, with so many bytes in use."""
 
     holding: int = 0
@@ -179,7 +179,7 @@ class Crashing(_Sample):
 
 
 @frozen
-class Exiting(_Sample):
+class Exiting(Sample):
     """Ends its process without a word, or, if `politely`, tries to."""
 
     politely: bool = False
@@ -191,7 +191,7 @@ class Exiting(_Sample):
 
 
 @frozen
-class Hanging(_Sample):
+class Hanging(Sample):
     """Waits for ever."""
 
     def extract(self, data: bytes, hint: Hint) -> Extracted:
@@ -200,7 +200,7 @@ class Hanging(_Sample):
 
 
 @frozen
-class Sleeping(_Sample):
+class Sleeping(Sample):
     """Takes so many seconds, and says who it was."""
 
     seconds: float = 0.1
@@ -211,7 +211,7 @@ class Sleeping(_Sample):
 
 
 @frozen
-class Pid(_Sample):
+class Pid(Sample):
     """The text is the number of the process it was made in."""
 
     def extract(self, data: bytes, hint: Hint) -> Extracted:
@@ -222,7 +222,7 @@ _LEAKED: list[list[bytes]] = []
 
 
 @frozen
-class Eating(_Sample):
+class Eating(Sample):
     """Takes memory: all there is, or so many bytes, and then says who it was. Gives it back, unless it is a `leak`."""
 
     size: int | None = None
@@ -238,7 +238,7 @@ class Eating(_Sample):
 
 
 @frozen
-class Burning(_Sample):
+class Burning(Sample):
     """Keeps a processor busy: for ever, or for so many seconds of it."""
 
     seconds: float | None = None
@@ -251,7 +251,7 @@ class Burning(_Sample):
 
 
 @frozen
-class Printing(_Sample):
+class Printing(Sample):
     """Writes to standard output and reads standard input, as a library may that means no harm."""
 
     def extract(self, data: bytes, hint: Hint) -> Extracted:
@@ -261,7 +261,7 @@ class Printing(_Sample):
 
 
 @frozen
-class Garbling(_Sample):
+class Garbling(Sample):
     """Writes to every descriptor it finds."""
 
     def extract(self, data: bytes, hint: Hint) -> Extracted:
@@ -274,7 +274,7 @@ class Garbling(_Sample):
 
 
 @frozen
-class Leaving(_Sample):
+class Leaving(Sample):
     """Leaves a thread behind that never ends."""
 
     def extract(self, data: bytes, hint: Hint) -> Extracted:
@@ -283,7 +283,7 @@ class Leaving(_Sample):
 
 
 @frozen
-class DiesOnce(_Sample):
+class DiesOnce(Sample):
     """Kills its process the first time, while `marker` does not exist yet, and works from then on."""
 
     marker: str = ""
