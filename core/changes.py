@@ -26,21 +26,35 @@ class NewDocument:
 
 
 @frozen
+class KeptFile:
+    """What is stored in a file beside the rows: a snapshot under its document's id, or a raw response under its digest.
+
+    It is durable before the row that names it, and goes after it.
+    """
+
+    name: str
+    data: bytes = field(repr=False)
+    is_body: bool = False
+
+
+@frozen
 class Write:
     """One generation's work.
 
     `documents` replace what their source had, chunks and all; `rebound` replace the record and keep the chunks;
-    `removed` are sources; `settings` are what the collection is to remember from here on.
+    `removed` are sources; `settings` are what the collection is to remember from here on; `files` are those that the new
+    records name.
     """
 
     documents: tuple[NewDocument, ...] = ()
     rebound: tuple[DocumentRecord, ...] = ()
     removed: tuple[str, ...] = ()
     settings: Settings | None = None
+    files: tuple[KeptFile, ...] = ()
 
     @property
     def empty(self) -> bool:
-        return not (self.documents or self.rebound or self.removed or self.settings)
+        return not (self.documents or self.rebound or self.removed or self.settings or self.files)
 
 
 def _record_fields(record: DocumentRecord) -> tuple[str, ...]:

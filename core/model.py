@@ -173,10 +173,33 @@ class ExtractionFacts:
 
 
 @frozen
+class FetchFacts:
+    """How a page was fetched, and what its server said of it; "" where it said nothing.
+
+    `content_type` is the header as it came, `charset` the one its text was decoded from and `charset_by` what decided that
+    (both "" of a PDF), `fetched_at` UTC, ISO 8601, `length` that of the decoded body in bytes; its SHA-256 is the
+    `source_digest` of the extraction. `extractor` made the text of it, None where the body is the text. `suspicions` are
+    sentences about what may be wrong with it. `kept_body` names the file with the raw response, "" where none was kept.
+    """
+
+    status: int
+    content_type: str
+    charset: str
+    charset_by: str
+    fetched_at: str
+    etag: str
+    last_modified: str
+    length: int
+    extractor: str | None
+    suspicions: tuple[str, ...] = ()
+    kept_body: str = ""
+
+
+@frozen
 class DocumentRecord:
     """The provenance view of a stored document. `length` is in code points; `ingested_at` is UTC, ISO 8601.
 
-    Only an extracted document has an `extraction`.
+    Extracted documents and pages have an `extraction`, and only pages have a `fetch`.
     """
 
     document_id: str
@@ -190,6 +213,7 @@ class DocumentRecord:
     fingerprint: str
     ingested_at: str
     extraction: ExtractionFacts | None = None
+    fetch: FetchFacts | None = None
 
     @property
     def source_class(self) -> SourceClass:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         ExtractorMissing,
         Hint,
     )
+    from groundkit.core.fetching import FetchAnswer, FetchFailed, FetchRequest, RawResponse
     from groundkit.core.kinds import Dispatch, Kinds
     from groundkit.core.model import DocumentRecord
     from groundkit.core.query import LexicalQuery
@@ -30,13 +31,17 @@ if TYPE_CHECKING:
     from groundkit.core.sources import ReadFailure, ReadSource
     from groundkit.core.storage import (
         ChunkQuery,
+        KeptListing,
+        KeptUnread,
         LexicalFailure,
         Mark,
+        NamedFiles,
         RecordQuery,
         StorageFailure,
         StoredChunk,
         StoreState,
     )
+    from groundkit.core.urls import WebUrl
     from groundkit.core.walking import Explanation, Found, WalkRequest
 
 #: The search view of a text and the number of its tokens (`folding.search_view`).
@@ -66,6 +71,9 @@ class StoreView(Protocol):
 
     def live(self, at: int) -> Result[dict[int, str], StorageFailure]:
         """Document id of every chunk row alive at `at`."""
+
+    def named_files(self) -> Result[NamedFiles, StorageFailure]:
+        """The kept files that any row of a document names, alive or not."""
 
     def failures(self) -> Result[tuple[SourceFailure, ...], StorageFailure]:
         """What could not be ingested when it was last tried, by source."""
@@ -290,6 +298,65 @@ class KeptExtractions(Protocol):
 
     def discard(self) -> None:
         """Remove everything, and the directory."""
+
+
+class KeptFiles(Protocol):
+    """Files of one collection that live as long as the rows that name them: its snapshots, or its raw bodies.
+
+    No link is ever followed, neither at a file's name nor at the directory's. A name is one part of a path; others are
+    refused. Of the writing methods, the caller holds the collection's writer lock.
+    """
+
+    def put(self, name: str, data: bytes) -> Result[bool, StorageFailure]:
+        """The file is there whole, or is as it was. One with the right content is left alone, whatever else is there goes.
+
+        True: there was no such file. Only what `settle` follows is durable.
+        """
+
+    def settle(self) -> Result[None, StorageFailure]:
+        """The names that were put are durable."""
+
+    def get(self, name: str) -> Result[bytes, KeptUnread]:
+        """What was put under this name, from a regular file."""
+
+    def remove(self, name: str) -> Result[None, StorageFailure]:
+        """Unlink it. One that is not there is no failure."""
+
+    def listed(self) -> Result[KeptListing, StorageFailure]:
+        """What lies there; nothing where there is no directory."""
+
+    def discard(self) -> Result[None, StorageFailure]:
+        """Remove every file of ours, whole or not, and the directory unless something else lies in it."""
+
+
+@frozen
+class NotResolved:
+    """Why a host name has no addresses."""
+
+    detail: str
+
+
+class Resolver(Protocol):
+    def addresses(self, host: str, seconds: float) -> Result[tuple[str, ...], NotResolved]:
+        """Every address that one look-up of a name (ASCII) gives, in its order, at least one; in so many seconds."""
+
+
+class Fetcher(Protocol):
+    """Fetches pages, each by one exchange with an address that was judged. Follows no redirect, sends no cookie.
+
+    Several threads may use it.
+    """
+
+    def fetch(self, request: FetchRequest) -> Result[FetchAnswer, FetchFailed]:
+        """The page, within the limits. A failure says nothing that is secret."""
+
+    def close(self) -> None:
+        """End what is under way: it fails with `STOPPED`. Closing twice does nothing."""
+
+
+class Archive(Protocol):
+    def record(self, url: WebUrl, raw: RawResponse, fetched_at: str) -> bytes:
+        """A file that holds a raw response. The same arguments give the same bytes."""
 
 
 class Clock(Protocol):

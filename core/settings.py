@@ -13,6 +13,9 @@ LONGEST = 86_400
 LEAST_MEMORY = 64 * 1024 * 1024
 #: A large document honestly takes longer than a small one; so many of its bytes are worth one more second.
 SIZE_PER_SECOND = 512 * 1024
+#: No body of a page may be larger, in bytes: it is held in memory. No exchange may take longer, in seconds.
+LARGEST_BODY = 1 << 30
+LONGEST_FETCH = 3600
 LANGUAGES = (
     "none", "arabic", "danish", "dutch", "english", "finnish", "french", "german", "greek", "hungarian", "italian",
     "norwegian", "portuguese", "romanian", "russian", "spanish", "swedish", "tamil", "turkish",
@@ -25,6 +28,8 @@ class Settings:
 
     One extraction may take `time_limit` seconds, `cpu_limit` seconds of a processor, and `memory_limit` bytes; for a
     large source more time, see `limits_for`. Of extractions made for verification, `cache_bytes` are kept on disk.
+    A page may have `fetch_bytes` once its content coding is undone, and all of fetching it may take `fetch_seconds`; only
+    `fetch_ports` are connected to.
     `base` is the base directory relative to the index directory (posix separators), or None while no local source was
     ingested. `recut` holds from a change of the chunk sizes until every source was cut by the new ones.
     """
@@ -39,6 +44,9 @@ class Settings:
     cpu_limit: int = 10
     memory_limit: int = 512 * 1024 * 1024
     cache_bytes: int = 256 * 1024 * 1024
+    fetch_bytes: int = 20 * 1024 * 1024
+    fetch_seconds: int = 30
+    fetch_ports: tuple[int, ...] = (80, 443)
 
     @property
     def hard_limit(self) -> int:
@@ -81,6 +89,12 @@ def checked(settings: Settings) -> Result[Settings, SettingsRefused]:
         return Failure(SettingsRefused("memory_limit", settings.memory_limit, f"{LEAST_MEMORY} to {LARGEST} bytes"))
     if not 0 <= settings.cache_bytes <= LARGEST:
         return Failure(SettingsRefused("cache_bytes", settings.cache_bytes, f"0 to {LARGEST} bytes"))
+    if not 1 <= settings.fetch_bytes <= LARGEST_BODY:
+        return Failure(SettingsRefused("fetch_bytes", settings.fetch_bytes, f"1 to {LARGEST_BODY} bytes"))
+    if not 1 <= settings.fetch_seconds <= LONGEST_FETCH:
+        return Failure(SettingsRefused("fetch_seconds", settings.fetch_seconds, f"1 to {LONGEST_FETCH} seconds"))
+    if not settings.fetch_ports or not all(1 <= port <= 65_535 for port in settings.fetch_ports):
+        return Failure(SettingsRefused("fetch_ports", settings.fetch_ports, "ports from 1 to 65535, at least one"))
     return Success(settings)
 
 
@@ -103,6 +117,9 @@ class SettingsChange:
     cpu_limit: int | None = None
     memory_limit: int | None = None
     cache_bytes: int | None = None
+    fetch_bytes: int | None = None
+    fetch_seconds: int | None = None
+    fetch_ports: tuple[int, ...] | None = None
 
 
 def changed(settings: Settings, change: SettingsChange) -> Result[Settings, SettingsRefused]:

@@ -106,6 +106,36 @@ class ChunksByPrefix:
 ChunkQuery: TypeAlias = ChunksByRow | ChunksOfDocument | ChunksByPrefix
 
 
+@frozen
+class NamedFiles:
+    """The files that rows of documents name, whether these are alive or still to be purged: document ids, digests."""
+
+    snapshots: frozenset[str] = frozenset()
+    bodies: frozenset[str] = frozenset()
+
+
+@frozen
+class KeptListing:
+    """What lies in a directory of kept files: names that are ours, half-written ones, and what we did not put there."""
+
+    names: tuple[str, ...] = ()
+    unfinished: tuple[str, ...] = ()
+    foreign: tuple[str, ...] = ()
+
+
+class KeptProblem(Enum):
+    MISSING = "missing"
+    CORRUPT = "corrupt"
+
+
+@frozen
+class KeptUnread:
+    """A kept file that could not be read: it is not there, or is not what was put there. `detail` without absolute paths."""
+
+    problem: KeptProblem
+    detail: str
+
+
 class StorageProblem(Enum):
     """Why the store said no."""
 

@@ -1,0 +1,1 @@
+"""Fetching pages: one look-up, judged addresses, bounded exchanges."""

@@ -1,0 +1,117 @@
+"""What is asked of a fetcher, what it answers with, and why there is nothing. No text here holds a secret of a URL."""
+
+from enum import StrEnum
+from typing import TypeAlias
+
+from attrs import field, frozen
+
+from groundkit.core.urls import UrlRefused, WebUrl
+
+
+class FetchProblem(StrEnum):
+    ADDRESS_REFUSED = "address_refused"
+    NOT_RESOLVED = "not_resolved"
+    NOT_CONNECTED = "not_connected"
+    CERTIFICATE = "certificate"
+    PROTOCOL = "protocol"
+    REDIRECT = "redirect"
+    STATUS = "status"
+    UNASKED_304 = "unasked_304"
+    CONTENT_TYPE = "content_type"
+    CONTENT_CODING = "content_coding"
+    HEADERS_TOO_LARGE = "headers_too_large"
+    TOO_LARGE = "too_large"
+    TIME = "time"
+    STOPPED = "stopped"
+
+
+@frozen
+class FetchFailed:
+    """Why there is no page: `detail` is a sentence's worth of facts, with the way out where there is one."""
+
+    problem: FetchProblem
+    detail: str
+
+
+@frozen
+class NotFetched:
+    """A page that could not be fetched; its last good version stays."""
+
+    source: str
+    why: FetchFailed
+
+    @property
+    def reason(self) -> str:
+        return self.why.problem.value
+
+    @property
+    def detail(self) -> str:
+        return self.why.detail
+
+
+@frozen
+class FetchLimits:
+    """What one exchange may take: bytes of the decoded body, seconds from the look-up to the last byte, bytes of headers."""
+
+    body: int
+    seconds: float
+    headers: int = 64 * 1024
+
+
+@frozen
+class Validators:
+    """What a server said of the version that is stored, word for word; "" where it said nothing."""
+
+    etag: str = ""
+    last_modified: str = ""
+
+
+@frozen
+class FetchRequest:
+    """A page to be fetched. With validators, `NotModified` may come instead of it; with `raw`, the response as it came."""
+
+    url: WebUrl
+    limits: FetchLimits
+    validators: Validators | None = None
+    raw: bool = False
+
+
+@frozen
+class ContentType:
+    """A `Content-Type` header: media type and charset in lower case, and the header as it came, printable; all "" without."""
+
+    media_type: str = ""
+    charset: str = ""
+    said: str = ""
+
+
+@frozen
+class RawResponse:
+    """A response as it came, but for its transfer coding: status line, headers in order, the payload still encoded."""
+
+    status_line: str
+    headers: tuple[tuple[str, str], ...]
+    payload: bytes = field(repr=False)
+    address: str
+
+
+@frozen
+class Fetched:
+    """A page: its body decoded from its content coding, what was said of it, and the raw response where it was asked for."""
+
+    status: int
+    content_type: ContentType
+    body: bytes = field(repr=False)
+    validators: Validators
+    raw: RawResponse | None = None
+
+
+@frozen
+class NotModified:
+    """The server says that the stored version is still the current one."""
+
+
+FetchAnswer: TypeAlias = Fetched | NotModified
+
+#: Why a URL gives no page: its shape, or what came of fetching it.
+WebFailure: TypeAlias = UrlRefused | NotFetched
