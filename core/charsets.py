@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from enum import Enum
+from itertools import chain
 
 from attrs import evolve, frozen
 
@@ -87,10 +88,19 @@ class _Declared:
 
 def decode_html(data: bytes, transport: str | None = None) -> Result[DecodedHtml, CharsetRefused]:
     """The text of HTML bytes; `transport` is the charset of the HTTP header, if there was one. Total and strict."""
+    return _decoded(data, chain(_by_transport(transport), _in_page(data)))
+
+
+def decode_unmarked(data: bytes, transport: str | None = None) -> Result[DecodedHtml, CharsetRefused]:
+    """As `decode_html`, of bytes in whose text nothing declares a charset, such as plain text."""
+    return _decoded(data, _by_transport(transport))
+
+
+def _decoded(data: bytes, declarations: Iterator[_Declared]) -> Result[DecodedHtml, CharsetRefused]:
     marked = [(mark, charset) for mark, charset in _MARKS if data.startswith(mark)]
     if marked:
         return _by_mark(data, marked)
-    declared = _declared(data, transport)
+    declared = _declared(declarations)
     utf_8 = _read(UTF_8, data)
     if declared is None or declared.charset is None or declared.charset is UTF_8 or _is_utf_8(utf_8, declared, data):
         return _as_utf_8(utf_8, declared)
@@ -130,19 +140,22 @@ def _is_utf_8(utf_8: str | Misfit, declared: _Declared, data: bytes) -> bool:
     return 0 not in data if declared.charset in _UTF_16 else not data.isascii()
 
 
-def _declared(data: bytes, transport: str | None) -> _Declared | None:
+def _declared(declarations: Iterator[_Declared]) -> _Declared | None:
     """The first declaration that is honoured, else the first there is."""
     first = None
-    for found in _declarations(data, transport):
+    for found in declarations:
         if found.charset:
             return found
         first = first or found
     return first
 
 
-def _declarations(data: bytes, transport: str | None) -> Iterator[_Declared]:
+def _by_transport(transport: str | None) -> Iterator[_Declared]:
     if transport is not None:
         yield _Declared(transport, DecidedBy.TRANSPORT, charset_of(transport))
+
+
+def _in_page(data: bytes) -> Iterator[_Declared]:
     for start, charset in _XML_IN_UTF_16:
         if data.startswith(start):
             yield _Declared(charset.name, DecidedBy.META, charset)
