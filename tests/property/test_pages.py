@@ -25,7 +25,10 @@ DECLARED = {
     "text/markdown": MARKDOWN,
     "text/x-markdown": MARKDOWN,
 }
-TAGS = ["!DOCTYPE HTML", *"HTML HEAD SCRIPT IFRAME H1 DIV FONT TABLE A STYLE TITLE B BODY BR P".split()]
+TAGS = [
+    *("!DOCTYPE HTML", "HTML", "HEAD", "SCRIPT", "IFRAME", "H1", "DIV", "FONT"),
+    *("TABLE", "A", "STYLE", "TITLE", "B", "BODY", "BR", "P"),
+]
 BINARY = frozenset((*range(0x09), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x20)))
 
 beginnings = st.sampled_from(
