@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from groundkit.testing.memory_store import MemoryStore as MemoryStore
     from groundkit.testing.memory_system import FrozenClock as FrozenClock
     from groundkit.testing.memory_system import MemoryLock as MemoryLock
+    from groundkit.testing.memory_web import ScriptedFetcher as ScriptedFetcher
+    from groundkit.testing.memory_web import ScriptedPage as ScriptedPage
+    from groundkit.testing.memory_web import ScriptedResolver as ScriptedResolver
 
 _HOME = {
     "FrozenClock": "groundkit.testing.memory_system",
@@ -23,8 +26,22 @@ _HOME = {
     "MemoryKept": "groundkit.testing.memory_extraction",
     "MemoryLock": "groundkit.testing.memory_system",
     "MemoryStore": "groundkit.testing.memory_store",
+    "ScriptedFetcher": "groundkit.testing.memory_web",
+    "ScriptedPage": "groundkit.testing.memory_web",
+    "ScriptedResolver": "groundkit.testing.memory_web",
 }
-__all__ = ["FrozenClock", "InlineExtractions", "MemoryFiles", "MemoryIndex", "MemoryKept", "MemoryLock", "MemoryStore"]
+__all__ = [
+    "FrozenClock",
+    "InlineExtractions",
+    "MemoryFiles",
+    "MemoryIndex",
+    "MemoryKept",
+    "MemoryLock",
+    "MemoryStore",
+    "ScriptedFetcher",
+    "ScriptedPage",
+    "ScriptedResolver",
+]
 
 
 def __getattr__(name: str) -> object:

@@ -1,0 +1,187 @@
+"""What the head of a response means: a page to be read, "not modified", or why there is nothing to read.
+
+Judged before a byte of the body is asked for (RFC 9110).
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Final, TypeAlias
+
+from attrs import frozen
+
+from groundkit.core.content_types import agreed, content_type
+from groundkit.core.fetching import ContentType, FetchFailed, FetchProblem, FetchRequest, NotModified, Validators
+from groundkit.core.pages import PAGE_KINDS, UNKNOWN_TYPES
+from groundkit.core.result import Failure, Result, Success
+from groundkit.core.urls import WebUrl
+
+Headers: TypeAlias = Sequence[tuple[str, str]]
+
+#: Statuses whose body is the page that was asked for, whole.
+_PAGE: Final = (200, 203)
+_NOT_WHOLE: Final = {204: "there is no page", 205: "there is no page", 206: "it is a part of the page"}
+_LATER: Final = (429, 503)
+_TAKEN: Final = "HTML, PDF, plain text and Markdown can be taken"
+_SHOWN: Final = 300
+_LOGIN: Final = re.compile(
+    r"(?<![a-z])(?:log[-_]?[io]n|sign[-_]?in|sso|auth|authenticate|authori[sz]e|oauth2?|openid|saml2?|cas|sessions?/new|accounts?)(?![a-z])",
+    re.IGNORECASE,
+)
+
+
+@frozen
+class PageHead:
+    """A page follows: what it is said to be, the codings of its body in the order they were applied, its validators.
+
+    `length` is the payload's, if it was declared.
+    """
+
+    status: int
+    content_type: ContentType
+    codings: tuple[str, ...]
+    validators: Validators
+    length: int | None = None
+
+
+def judged_head(request: FetchRequest, status: int, headers: Headers) -> Result[PageHead | NotModified, FetchFailed]:
+    """What is to be done about a response with this status and these headers (any case, in order)."""
+    said = _by_name(headers)
+    if status == 304:
+        return _unchanged(request.validators)
+    if 300 <= status < 400:
+        return Failure(_redirect(request.url, status, said.get("location", [])))
+    if status not in _PAGE:
+        return Failure(_no_page(status, said))
+    return _page(request, status, said)
+
+
+def sendable(validators: Validators | None) -> Validators:
+    """The validators that can stand in a header as they are, the others left out."""
+    if validators is None:
+        return Validators()
+    return Validators(_in_a_header(validators.etag), _in_a_header(validators.last_modified))
+
+
+def _unchanged(validators: Validators | None) -> Result[PageHead | NotModified, FetchFailed]:
+    if sendable(validators) != Validators():
+        return Success(NotModified())
+    return Failure(FetchFailed(FetchProblem.UNASKED_304, "304 Not Modified, though nothing was asked about a version"))
+
+
+def _no_page(status: int, said: Mapping[str, list[str]]) -> FetchFailed:
+    detail = _status(status)
+    if status in _NOT_WHOLE:
+        detail += f": {_NOT_WHOLE[status]}"
+    if status in _LATER and said.get("retry-after"):
+        detail += (
+            f"; the server says to try again after {_shown(said['retry-after'][0], 40)}{_unit(said['retry-after'][0])}"
+        )
+    return FetchFailed(FetchProblem.STATUS, detail)
+
+
+def _page(
+    request: FetchRequest, status: int, said: Mapping[str, list[str]]
+) -> Result[PageHead | NotModified, FetchFailed]:
+    header = agreed(said.get("content-type", []))
+    if header is None:
+        return Failure(FetchFailed(FetchProblem.CONTENT_TYPE, "the server names several content types that differ"))
+    kind = content_type(header)
+    if (
+        kind.said
+        and kind.media_type not in PAGE_KINDS
+        and (not kind.media_type or kind.media_type not in UNKNOWN_TYPES)
+    ):
+        return Failure(FetchFailed(FetchProblem.CONTENT_TYPE, f"the page is {_shown(_essence(kind), 80)}; {_TAKEN}"))
+    length = _length(said.get("content-length", []))
+    if length is not None and length > request.limits.body:
+        return Failure(too_large(request.limits.body, f"the server declares {length:,} bytes"))
+    validators = sendable(Validators(_first(said, "etag"), _first(said, "last-modified")))
+    return Success(PageHead(status, kind, _codings(said.get("content-encoding", [])), validators, length))
+
+
+def too_large(limit: int, what: str) -> FetchFailed:
+    """The failure of a page that is larger than is allowed; `what` says how that showed."""
+    return FetchFailed(FetchProblem.TOO_LARGE, f"{what}; at most {limit:,} are taken")
+
+
+def _redirect(url: WebUrl, status: int, locations: list[str]) -> FetchFailed:
+    from groundkit.core.urls import masked, resolved, web_url
+
+    if not locations or not locations[0].strip():
+        return FetchFailed(FetchProblem.REDIRECT, f"{_status(status)}, without saying where to")
+    location = _as_utf8(locations[0].strip())
+    target = resolved(url, location)
+    shown = _shown(masked(target), _SHOWN)
+    match web_url(target, (url.port, 80, 443)):
+        case Success():
+            way_out = "redirects are not followed: ingest that URL itself if it is the page you mean"
+        case Failure(refused):
+            way_out = f"it would be refused: {refused.detail}"
+    login = ", and it looks like a login page" if _LOGIN.search(_path_of(target)) else ""
+    return FetchFailed(FetchProblem.REDIRECT, f"{_status(status)} to {shown}{login}; {way_out}")
+
+
+def _path_of(target: str) -> str:
+    """The path of a URL and the names in its query."""
+    _, _, rest = target.partition("://")
+    _, _, after = rest.partition("/")
+    path, _, query = after.partition("?")
+    return path + "?" + "&".join(part.partition("=")[0] for part in query.split("&"))
+
+
+def _status(status: int) -> str:
+    """A status with the standard's name for it, never the server's own words."""
+    try:
+        return f"{status} {HTTPStatus(status).phrase}"
+    except ValueError:
+        return f"{status}"
+
+
+def _by_name(headers: Headers) -> dict[str, list[str]]:
+    said: dict[str, list[str]] = {}
+    for name, value in headers:
+        said.setdefault(name.lower(), []).append(value)
+    return said
+
+
+def _first(said: Mapping[str, list[str]], name: str) -> str:
+    return next(iter(said.get(name, ())), "").strip()
+
+
+def _codings(values: list[str]) -> tuple[str, ...]:
+    named = (coding.strip().lower() for value in values for coding in value.split(","))
+    return tuple(coding for coding in named if coding and coding != "identity")
+
+
+def _length(values: list[str]) -> int | None:
+    # Twenty digits are more than any limit; more would only cost time.
+    digits = values[0].strip()[:20] if values else ""
+    return int(digits) if digits.isascii() and digits.isdigit() else None
+
+
+def _essence(kind: ContentType) -> str:
+    return kind.media_type or kind.said
+
+
+def _unit(value: str) -> str:
+    return " seconds" if value.strip().isdigit() else ""
+
+
+def _in_a_header(value: str) -> str:
+    """The value if it is one line of what a header may hold (RFC 9110, 5.5), of a sane length."""
+    fits = len(value) <= 1024 and all(" " <= char <= "~" or "\x80" <= char <= "\xff" for char in value)
+    return value if fits and value == value.strip() else ""
+
+
+def _as_utf8(value: str) -> str:
+    """A header's bytes, given as Latin-1, as the UTF-8 that servers write there; else as they are."""
+    try:
+        return value.encode("latin-1").decode()
+    except UnicodeError:
+        return value
+
+
+def _shown(text: str, length: int) -> str:
+    printable = "".join(char if char.isprintable() else "?" for char in text)
+    return printable if len(printable) <= length else f"{printable[:length]}…"
