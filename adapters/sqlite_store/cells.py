@@ -1,11 +1,12 @@
-"""Cells that hold more than one value, as compact JSON: headings, places and losses. What cannot be read is damage."""
+"""Cells that hold more than one value, as compact JSON: headings, places, losses, fetches. What cannot be read is damage."""
 
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
-from groundkit.core.model import ExtractionFacts, Locator, PageRange
+from groundkit.core.model import ExtractionFacts, FetchFacts, Locator, PageRange
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -116,8 +117,58 @@ def facts_in(cells: Sequence[object]) -> ExtractionFacts | None:
 
 
 def _losses(cell: object) -> tuple[str, ...]:
-    found = list_in(cell, "losses") if isinstance(cell, str) else []
+    return _sentences(list_in(cell, "losses"), "losses") if isinstance(cell, str) else ()
+
+
+def _sentences(found: list[object], what: str) -> tuple[str, ...]:
     sentences = tuple(each for each in found if isinstance(each, str))
     if len(sentences) < len(found):
-        raise DamagedRow("losses that are no sentences")
+        raise DamagedRow(f"{what} that are no sentences")
     return sentences
+
+
+_WORDS = ("content_type", "charset", "charset_by", "fetched_at", "etag", "last_modified")
+
+
+def fetch_cells(fetch: FetchFacts | None) -> tuple[str | None, bytes | None]:
+    """Of a page: `[status,length,extractor,suspicions,words]`, and the digest that names its raw response, if that was kept."""
+    if fetch is None:
+        return None, None
+    words = [getattr(fetch, name) for name in _WORDS]
+    cell = _JSON.encode([fetch.status, fetch.length, fetch.extractor, fetch.suspicions, words])
+    return cell, bytes.fromhex(fetch.kept_body) if fetch.kept_body else None
+
+
+def fetch_in(cell: object, body: object) -> FetchFacts | None:
+    """What `fetch_cells` put there."""
+    match cell, body:
+        case None, None:
+            return None
+        case str(), None:
+            return _fetch(list_in(cell, "facts of a fetch"), "")
+        case str(), bytes() if len(body) == 32:
+            return _fetch(list_in(cell, "facts of a fetch"), body.hex())
+    raise DamagedRow("facts of a fetch that are not whole")
+
+
+def _fetch(found: list[object], body: str) -> FetchFacts:
+    match found:
+        case [int(status), int(length), str() | None as extractor, list(doubts), list(words)] if (
+            _is_count(status) and _is_count(length) and len(words) == len(_WORDS)
+        ):
+            told = dict(zip(_WORDS, _sentences(words, "words of a fetch"), strict=True))
+            suspicions = _sentences(doubts, "suspicions")
+            return FetchFacts(status, length=length, extractor=extractor, suspicions=suspicions, kept_body=body, **told)
+    raise DamagedRow("facts of a fetch that are not whole")
+
+
+def _is_count(found: int) -> bool:
+    """JSON's true is an int to Python."""
+    return type(found) is int and found >= 0
+
+
+def ports_in(cell: str) -> tuple[int, ...]:
+    """Numbers of ports, as `80,443`."""
+    if not re.fullmatch("[1-9][0-9]{0,4}(,[1-9][0-9]{0,4})*", cell, re.ASCII):
+        raise DamagedRow(f"{cell!r} are no ports")
+    return tuple(map(int, cell.split(",")))

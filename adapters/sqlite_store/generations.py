@@ -47,7 +47,7 @@ _END_RECOUNTED = (
     "UPDATE chunks SET until = ? WHERE row >= ? AND row < ?",
 )
 _SAME = """headings, id, source, source_class, extractor, text_digest, length, chunks, media_type, title, fingerprint,
-           source_digest, extraction_digest, pages, losses, incomplete"""
+           source_digest, extraction_digest, pages, losses, incomplete, fetch, body"""
 _RENUMBER = f"""INSERT INTO documents (since, number, ingested_at, {_SAME})
                 SELECT ?, ?, ingested_at, {_SAME} FROM documents WHERE row = ?"""
 _PURGE_DOCUMENTS = "DELETE FROM documents WHERE until <= ? RETURNING number, number + chunks"

@@ -10,14 +10,36 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from groundkit.adapters.sqlite_store.cells import DamagedRow, facts_cells, facts_in, heading_path, list_in, place_in
-from groundkit.core.model import Chunk, DocumentRecord, Locator, Span, extractor_of, provenance, source_class_of
+from groundkit.adapters.sqlite_store.cells import (
+    DamagedRow,
+    facts_cells,
+    facts_in,
+    fetch_cells,
+    fetch_in,
+    heading_path,
+    list_in,
+    place_in,
+    ports_in,
+)
+from groundkit.core.model import (
+    Chunk,
+    DocumentRecord,
+    FromExtractor,
+    FromSnapshot,
+    FromText,
+    Locator,
+    Span,
+    extractor_of,
+    provenance,
+    source_class_of,
+)
 from groundkit.core.result import Success
 from groundkit.core.settings import Settings
 from groundkit.core.storage import Generation, Mark, Statistics, StoredChunk, StoreState
 
 if TYPE_CHECKING:
     from groundkit.core.changes import SourceFailure
+    from groundkit.core.model import ExtractionFacts, FetchFacts, Provenance
 
 Value: TypeAlias = int | str | bytes | None
 Row: TypeAlias = tuple[Value, ...]
@@ -26,7 +48,8 @@ Row: TypeAlias = tuple[Value, ...]
 # The chunks of a document have consecutive rows. `number`, the first of them, is what they know their document by: it is
 # shorter than the id, and a rebound document keeps it. Without chunks it is empty. `headings` and `place`: see
 # `cells`. `text` comes last: whoever wants only tokens or places need not read past them.
-# From `source_digest` to `incomplete` are the facts of an extraction; text pays a byte of NULL for each.
+# From `source_digest` to `incomplete` are the facts of an extraction, `fetch` and `body` (the digest that names the file
+# with a raw response) those of a fetch; text pays a byte of NULL for each.
 TABLES = (
     """CREATE TABLE generations (
         g INTEGER PRIMARY KEY, token TEXT NOT NULL, analyzer TEXT NOT NULL,
@@ -39,6 +62,7 @@ TABLES = (
         chunk_size INTEGER NOT NULL, chunk_overlap INTEGER NOT NULL, language TEXT NOT NULL,
         max_bytes INTEGER NOT NULL, base TEXT, recut INTEGER NOT NULL CHECK (recut IN (0, 1)),
         time_limit INTEGER NOT NULL, cpu_limit INTEGER NOT NULL, memory_limit INTEGER NOT NULL, cache_bytes INTEGER NOT NULL,
+        fetch_bytes INTEGER NOT NULL, fetch_seconds INTEGER NOT NULL, fetch_ports TEXT NOT NULL,
         CHECK (cur <= tip)
     ) STRICT""",
     """CREATE TABLE documents (
@@ -51,16 +75,19 @@ TABLES = (
         source_digest BLOB CHECK (length(source_digest) = 32),
         extraction_digest BLOB CHECK (length(extraction_digest) = 32),
         pages INTEGER CHECK (pages >= 0), losses TEXT, incomplete INTEGER CHECK (incomplete IN (0, 1)),
-        headings TEXT,
+        headings TEXT, fetch TEXT, body BLOB CHECK (length(body) = 32),
         UNIQUE (id, since), UNIQUE (number, since),
         CHECK ((source_class = 'extracted') = (extractor IS NOT NULL)), CHECK ((chunks > 0) = (number IS NOT NULL)),
-        CHECK (source_class = 'extracted' OR source_digest IS NULL),
+        CHECK (CASE source_class WHEN 'text' THEN source_digest IS NULL WHEN 'snapshot' THEN source_digest IS NOT NULL
+               ELSE 1 END),
+        CHECK ((source_class = 'snapshot') = (fetch IS NOT NULL)), CHECK (body IS NULL OR fetch IS NOT NULL),
         CHECK (losses IS NULL OR source_digest IS NOT NULL),
         CHECK ((source_digest IS NULL) + (extraction_digest IS NULL) + (pages IS NULL) + (incomplete IS NULL) IN (0, 4))
     ) STRICT""",
     "CREATE UNIQUE INDEX documents_live ON documents (source) WHERE until IS NULL",
     "CREATE INDEX documents_ended ON documents (source) WHERE until IS NOT NULL",
     "CREATE INDEX documents_until ON documents (until) WHERE until IS NOT NULL",
+    "CREATE INDEX documents_fetched ON documents (id, body) WHERE source_class = 'snapshot'",
     """CREATE TABLE chunks (
         row INTEGER PRIMARY KEY AUTOINCREMENT, since INTEGER NOT NULL, until INTEGER CHECK (until > since),
         tokens INTEGER NOT NULL, document INTEGER NOT NULL, start INTEGER NOT NULL, stop INTEGER NOT NULL,
@@ -84,12 +111,12 @@ def alive(table: str) -> str:
 STATE = """SELECT c.g, c.token, c.analyzer, c.chunks, c.tokens, c.longest,
                   t.g, t.token, t.analyzer, t.chunks, t.tokens, t.longest,
                   s.build, s.dropped, s.chunk_size, s.chunk_overlap, s.language, s.max_bytes, s.base, s.recut,
-                  s.time_limit, s.cpu_limit, s.memory_limit, s.cache_bytes
+                  s.time_limit, s.cpu_limit, s.memory_limit, s.cache_bytes, s.fetch_bytes, s.fetch_seconds, s.fetch_ports
              FROM state s JOIN generations c ON c.g = s.cur JOIN generations t ON t.g = s.tip"""
 
 RECORD_COLUMNS = """d.id, d.source, d.source_class, d.extractor, d.text_digest, d.length, d.chunks, d.media_type,
                     d.title, d.fingerprint, d.ingested_at, d.source_digest, d.extraction_digest, d.pages, d.losses,
-                    d.incomplete"""
+                    d.incomplete, d.fetch, d.body"""
 #: Headings longer than this, in bytes, do not come along with each chunk; 0 stands for them.
 SHORT_HEADINGS = 4096
 CHUNK_COLUMNS = f"""c.row, c.id, c.start, c.stop, c.tokens, c.line, c.col, c.heading, c.place, c.text, d.row, d.number,
@@ -114,6 +141,8 @@ SIZES = f"SELECT c.row, c.tokens FROM {GIVEN_ROWS} WHERE {alive('c')}"
 FIRST = f"""SELECT c.row FROM {GIVEN_ROWS} CROSS JOIN documents d ON {_DOCUMENT_OF_CHUNK}
     ORDER BY d.source, c.start LIMIT :limit"""
 LIVE = f"SELECT d.number, d.number + d.chunks, d.id FROM documents d WHERE d.chunks > 0 AND {alive('d')}"
+#: Of rows that ended as well. Never by reading the whole table.
+NAMED_FILES = "SELECT id, body FROM documents INDEXED BY documents_fetched WHERE source_class = 'snapshot'"
 HEADINGS = "SELECT headings FROM documents WHERE row = ?"
 OUTBOX = f"""SELECT o.document_id, c.row, c.text FROM outbox o
     LEFT JOIN documents d ON d.id = o.document_id AND {alive("d")}
@@ -124,21 +153,24 @@ FAILURES = "SELECT source, reason, detail, noticed_at FROM failures ORDER BY sou
 
 INSERT_DOCUMENT = """INSERT INTO documents (since, number, headings, id, source, source_class, extractor, text_digest,
                      length, chunks, media_type, title, fingerprint, ingested_at,
-                     source_digest, extraction_digest, pages, losses, incomplete)
-                     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+                     source_digest, extraction_digest, pages, losses, incomplete, fetch, body)
+                     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 INSERT_CHUNK = """INSERT INTO chunks (row, since, tokens, document, start, stop, line, col, heading, place, id, text)
                   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 INSERT_GENERATION = "INSERT INTO generations (g, token, analyzer, chunks, tokens, longest) VALUES (?, ?, ?, ?, ?, ?)"
 INSERT_STATE = """INSERT INTO state (one, cur, tip, build, chunk_size, chunk_overlap, language, max_bytes, base, recut,
-                  time_limit, cpu_limit, memory_limit, cache_bytes) VALUES (1, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+                  time_limit, cpu_limit, memory_limit, cache_bytes, fetch_bytes, fetch_seconds, fetch_ports)
+                  VALUES (1, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 UPDATE_SETTINGS = """UPDATE state SET chunk_size = ?, chunk_overlap = ?, language = ?, max_bytes = ?, base = ?, recut = ?,
-                     time_limit = ?, cpu_limit = ?, memory_limit = ?, cache_bytes = ?"""
+                     time_limit = ?, cpu_limit = ?, memory_limit = ?, cache_bytes = ?,
+                     fetch_bytes = ?, fetch_seconds = ?, fetch_ports = ?"""
 
 
 def settings_row(settings: Settings) -> Row:
     sizes = (settings.chunk_size, settings.chunk_overlap)
     limits = (settings.time_limit, settings.cpu_limit, settings.memory_limit, settings.cache_bytes)
-    return (*sizes, settings.language, settings.max_bytes, settings.base, int(settings.recut), *limits)
+    fetching = (settings.fetch_bytes, settings.fetch_seconds, ",".join(map(str, settings.fetch_ports)))
+    return (*sizes, settings.language, settings.max_bytes, settings.base, int(settings.recut), *limits, *fetching)
 
 
 def generation_row(generation: Generation) -> Row:
@@ -153,8 +185,8 @@ def _generation(g: int, token: str, analyzer: str, chunks: int, tokens: int, lon
 def state_of(row: Sequence[object]) -> tuple[StoreState, bool]:
     """The state, and whether the collection was dropped."""
     cells: Sequence = row  # type: ignore[type-arg] # STRICT tables hold what the columns say
-    chunk_size, chunk_overlap, language, max_bytes, base, recut, *limits = cells[14:24]
-    settings = Settings(chunk_size, chunk_overlap, language, max_bytes, base, bool(recut), *limits)
+    *sizes, recut = cells[14:20]
+    settings = Settings(*(*sizes, bool(recut), *cells[20:26], ports_in(cells[26])))
     return StoreState(_generation(*cells[0:6]), _generation(*cells[6:12]), cells[12], settings), bool(cells[13])
 
 
@@ -175,11 +207,12 @@ def document_row(record: DocumentRecord, since: int, number: int | None, heading
         bytes.fromhex(record.fingerprint),
         record.ingested_at,
         *facts_cells(record.extraction),
+        *fetch_cells(record.fetch),
     )
 
 
 #: What nearly all rows have there.
-_NO_FACTS = [None] * 5
+_NO_FACTS = [None] * 7
 
 
 def record_of(cells: Sequence) -> DocumentRecord:  # type: ignore[type-arg] # as above
@@ -197,15 +230,26 @@ def record_of(cells: Sequence) -> DocumentRecord:  # type: ignore[type-arg] # as
         ingested_at,
         *rest,
     ) = cells
-    origin, facts = provenance(source_class, extractor), None if rest == _NO_FACTS else facts_in(rest)
+    origin = provenance(source_class, extractor)
     if not isinstance(origin, Success):
         raise DamagedRow(f"document {name.hex()}: class {source_class!r} with extractor {extractor!r}")
-    if facts and not extractor:
-        raise DamagedRow(f"document {name.hex()}: class {source_class!r} with facts of an extraction")
+    facts, fetch = (None, None) if rest == _NO_FACTS else (facts_in(rest[:5]), fetch_in(*rest[5:]))
+    if not _fit(origin.unwrap(), facts, fetch):
+        raise DamagedRow(f"document {name.hex()}: class {source_class!r} with facts of another one")
     return DocumentRecord(
         name.hex(), source, origin.unwrap(), digest.hex(), length, chunks, media_type, title, fingerprint.hex(), ingested_at,
-        facts,
+        facts, fetch,
     )  # fmt: skip
+
+
+def _fit(origin: Provenance, facts: ExtractionFacts | None, fetch: FetchFacts | None) -> bool:
+    match origin:
+        case FromText():
+            return facts is None and fetch is None
+        case FromExtractor():
+            return fetch is None
+        case FromSnapshot():
+            return facts is not None and fetch is not None
 
 
 _ID_DIGITS = 32

@@ -18,6 +18,7 @@ from groundkit.adapters.sqlite_store.schema import (
     FIRST,
     HEADINGS,
     LIVE,
+    NAMED_FILES,
     RECORDS,
     SIZES,
     STATE,
@@ -33,6 +34,7 @@ from groundkit.core.storage import (
     ChunksByPrefix,
     ChunksByRow,
     ChunksOfDocument,
+    NamedFiles,
     RecordOfDocument,
     RecordOfSource,
     StorageProblem,
@@ -77,6 +79,15 @@ class SqliteView:
             return {
                 row: name for first, end, document in ranges for name in [document.hex()] for row in range(first, end)
             }
+
+        return self._ask(work)
+
+    def named_files(self) -> Result[NamedFiles, StorageFailure]:
+        def work(connection: apsw.Connection) -> NamedFiles:
+            rows = list(connection.execute(NAMED_FILES))
+            return NamedFiles(
+                frozenset(name.hex() for name, _ in rows), frozenset(body.hex() for _, body in rows if body)
+            )
 
         return self._ask(work)
 

@@ -15,7 +15,7 @@ from groundkit.core.changes import (
     token_after,
     token_after_recount,
 )
-from groundkit.core.model import Chunk, DocumentRecord, FromExtractor
+from groundkit.core.model import Chunk, DocumentRecord, FromExtractor, FromSnapshot, FromText
 from groundkit.core.ports import StoreView, ViewOf
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import Settings
@@ -27,6 +27,7 @@ from groundkit.core.storage import (
     ChunksOfDocument,
     Generation,
     Mark,
+    NamedFiles,
     RecordOfDocument,
     RecordOfSource,
     RecordQuery,
@@ -116,6 +117,14 @@ class MemoryView:
 
     def live(self, at: int) -> Result[dict[int, str], StorageFailure]:
         return self._answer(lambda: {each.row: each.chunk.document_id for each in self._stored(at)})
+
+    def named_files(self) -> Result[NamedFiles, StorageFailure]:
+        def work() -> NamedFiles:
+            pages = [each.record for each in self._books.documents if isinstance(each.record.provenance, FromSnapshot)]
+            bodies = (record.fetch.kept_body for record in pages if record.fetch)
+            return NamedFiles(frozenset(record.document_id for record in pages), frozenset(filter(None, bodies)))
+
+        return self._answer(work)
 
     def failures(self) -> Result[tuple[SourceFailure, ...], StorageFailure]:
         return self._answer(lambda: tuple(self._books.failures[source] for source in sorted(self._books.failures)))
@@ -310,8 +319,8 @@ def _broken_rule(books: _Books, write: Write, before: _Books) -> str | None:
     if any((each.source, each.document_id) not in had or each.source in replaced for each in write.rebound):
         return "a record can only be rebound to the document it has"
     recorded = (*write.rebound, *(new.record for new in write.documents))
-    if any(each.extraction and not isinstance(each.provenance, FromExtractor) for each in recorded):
-        return "facts of an extraction, and no extractor"
+    if not all(map(_facts_fit, recorded)):
+        return "facts that do not go with the class of their source"
     live = [each.record.source for each in books.documents if each.life.until is None]
     if len(set(live)) < len(live):
         return "a source has two live documents"
@@ -320,6 +329,16 @@ def _broken_rule(books: _Books, write: Write, before: _Books) -> str | None:
     if len(set(documents)) < len(documents) or len(set(chunks)) < len(chunks):
         return "an id twice in one generation"
     return None
+
+
+def _facts_fit(record: DocumentRecord) -> bool:
+    match record.provenance:
+        case FromText():
+            return record.extraction is None and record.fetch is None
+        case FromExtractor():
+            return record.fetch is None
+        case FromSnapshot():
+            return record.extraction is not None and record.fetch is not None
 
 
 def _statistics_of(chunks: Iterable[_Chunk], at: int, longest: int) -> Statistics:

@@ -8,6 +8,7 @@ from groundkit.core.model import (
     Chunk,
     DocumentRecord,
     ExtractionFacts,
+    FetchFacts,
     FromExtractor,
     FromSnapshot,
     FromText,
@@ -51,21 +52,33 @@ def facts_of(text: str, stamp: int) -> ExtractionFacts:
     return ExtractionFacts(source_digest, digest, len(text), (HOSTILE, "", "page 2")[:stamp], stamp % 2 == 1)
 
 
+def fetch_of(text: str, stamp: int) -> FetchFacts:
+    """How a page with this text was fetched: the first plain, the second of few words, the third with its raw response."""
+    when = f"2026-01-0{stamp % 9 + 1}T00:00:00Z"
+    if stamp == 1:
+        return FetchFacts(203, "", "", "", when, "", "", 0, "x/1")
+    body = digest_of(("body", text, str(stamp))) if stamp % 2 == 0 and stamp else ""
+    doubts = (HOSTILE, "", "hardly any text")[:stamp]
+    return FetchFacts(
+        200, "text/html;" + HOSTILE, "utf-8", "http", when, f'W/"{HOSTILE}"', "ü", len(text), None, doubts, body
+    )
+
+
 def new_document(source: str, text: str, size: int = 5, stamp: int = 0) -> NewDocument:
     """A document cut every `size` code points; `stamp` changes what is not in its id."""
     origin = PROVENANCES.get(source, FromText())
     digest = text_digest(text)
     name = document_id(source, source_class_of(origin).value, digest)
     spans = [Span(start, min(start + size, len(text))) for start in range(0, len(text), size)]
-    extracted = isinstance(origin, FromExtractor)
-    places = PLACES if extracted else PLACES[-1:]
+    places = PLACES if isinstance(origin, FromExtractor) else PLACES[-1:]
     chunks = tuple(
         _counted(name, ordinal, span, text, places[ordinal % len(places)]) for ordinal, span in enumerate(spans)
     )
     fingerprint = digest_of((digest, str(size), str(stamp)))
     record = DocumentRecord(
         name, source, origin, digest, len(text), len(chunks), "text/plain", f"\x00{stamp}", fingerprint, "2026-01-01T00:00:00Z",
-        facts_of(text, stamp) if extracted else None,
+        None if isinstance(origin, FromText) else facts_of(text, stamp),
+        fetch_of(text, stamp) if isinstance(origin, FromSnapshot) else None,
     )  # fmt: skip
     return NewDocument(record, chunks)
 

@@ -21,7 +21,10 @@ from groundkit.core.model import (
     Chunk,
     DocumentRecord,
     ExtractionFacts,
+    FetchFacts,
     FromExtractor,
+    FromSnapshot,
+    FromText,
     Locator,
     PageRange,
     SourceClass,
@@ -34,6 +37,7 @@ from groundkit.core.storage import (
     ChunksByPrefix,
     ChunksByRow,
     ChunksOfDocument,
+    NamedFiles,
     RecordOfDocument,
     RecordOfSource,
     Statistics,
@@ -41,7 +45,7 @@ from groundkit.core.storage import (
     StorageProblem,
     StoredChunk,
 )
-from groundkit.testing.sample_documents import SOURCES, facts_of, letters_of, new_document, view_of
+from groundkit.testing.sample_documents import HOSTILE, SOURCES, facts_of, fetch_of, letters_of, new_document, view_of
 
 #: The real store and the twin both run these, and every write of the real one waits for its disk.
 shared = settings(
@@ -69,6 +73,10 @@ facts = st.none() | st.builds(
     ExtractionFacts, digests, digests, st.integers(0, 2**40), st.lists(words, max_size=3).map(tuple), st.booleans()
 )
 identities = words.filter(bool)
+fetches = st.builds(
+    FetchFacts, st.integers(0, 999), words, words, words, words, words, words, st.integers(0, 2**40), st.none() | words,
+    st.lists(words, max_size=3).map(tuple), st.just("") | digests,
+)  # fmt: skip
 ranges = st.builds(lambda first, more, *labels: PageRange(first, first + more, *labels),
                    st.integers(1, 2**40), st.integers(0, 3), words, words)  # fmt: skip
 locators = st.builds(
@@ -117,9 +125,14 @@ def write_for(world: World, step: Mapping[str, Action]) -> Write:
 def rebound_by(record: DocumentRecord, stamp: int) -> DocumentRecord:
     """The record as later rules make it, or a later extractor."""
     later = evolve(record, title=f"t{stamp}", fingerprint=digest_of((f"f{stamp}",)))
-    if record.source_class is not SourceClass.EXTRACTED:
-        return later
-    return evolve(later, provenance=FromExtractor(f"x/{stamp}"), extraction=facts_of(record.text_digest, stamp))
+    match record.source_class:
+        case SourceClass.TEXT:
+            return later
+        case SourceClass.EXTRACTED:
+            return evolve(later, provenance=FromExtractor(f"x/{stamp}"), extraction=facts_of(record.text_digest, stamp))
+        case SourceClass.SNAPSHOT:
+            text = record.text_digest
+            return evolve(later, extraction=facts_of(text, stamp), fetch=fetch_of(text, stamp))
 
 
 def world_after(world: World, write: Write) -> World:
@@ -162,15 +175,31 @@ def read(view: StoreView, at: int) -> World:
     return world
 
 
-def reported(view: StoreView, at: int, source: str) -> tuple[str, str | None, ExtractionFacts | None]:
-    """Class, extractor and facts of a source, of which its record and each of its chunks say the same."""
+#: Class, extractor and facts of a source.
+Told: TypeAlias = tuple[str, str | None, ExtractionFacts | None, FetchFacts | None]
+
+
+def reported(view: StoreView, at: int, source: str) -> Told:
+    """What is told of a source, of which its record and each of its chunks say the same."""
     (record,) = view.records(RecordOfSource(source), at).unwrap()
     stored = view.chunks(ChunksOfDocument(record.document_id), at).unwrap()
     said = {
-        (each.source_class.value, each.extractor, each.extraction) for each in (record, *(e.record for e in stored))
+        (each.source_class.value, each.extractor, each.extraction, each.fetch)
+        for each in (record, *(e.record for e in stored))
     }
     assert len(stored) == record.chunks and len(said) == 1
     return said.pop()
+
+
+def kept(world: World) -> NamedFiles:
+    """The files that the documents of a world name."""
+    pages = [new.record for new in world.values() if new.record.fetch is not None]
+    bodies = {record.fetch.kept_body for record in pages if record.fetch is not None}
+    return NamedFiles(frozenset(record.document_id for record in pages), frozenset(bodies - {""}))
+
+
+def both(one: NamedFiles, other: NamedFiles) -> NamedFiles:
+    return NamedFiles(one.snapshots | other.snapshots, one.bodies | other.bodies)
 
 
 def looked(store: DocumentStore, of: str = "current") -> World:
@@ -220,7 +249,7 @@ class StoreContract:
         assert [problem_of(answer) for answer in answers] == [StorageProblem.MISSING] * len(answers)
 
     def test_a_new_store_is_at_generation_0_and_remembers_its_settings(self) -> None:
-        told = Settings(100, 7, "none", 9, "../docs/ü", True, 2, 3, 2**36)
+        told = Settings(100, 7, "none", 9, "../docs/ü", True, 2, 3, 2**36, 5, 2**30, 3600, (8443, 1, 65535))
         store = self.created(told=told)
         state = store.view().unwrap().state
         assert (state.settings, state.build, state.current) == (told, 0, state.tip)
@@ -254,6 +283,7 @@ class StoreContract:
             assert between.state.tip.mark.token == token_after(before.tip.mark.token, write)
             assert read(between, before.tip.mark.generation) == world
             assert read(between, before.tip.mark.generation + 1) == after
+            assert between.named_files().unwrap() == both(kept(world), kept(after))
             held.append((between, after))
             self._outbox_is(store, staged, changed_ids(world, write), between)
             self._counted(between, after)
@@ -261,6 +291,7 @@ class StoreContract:
             now = store.view().unwrap().state
             assert (now.current, now.tip, now.build) == (between.state.tip, between.state.tip, build)
             assert looked(store) == after
+            assert self._named(store) == kept(after)
             assert store.outbox(view_of).unwrap() == ()
             self._everything_is(store, after, characters)
             for view, seen in held:
@@ -310,12 +341,27 @@ class StoreContract:
         same = Write((third, NewDocument(other.record, (*other.chunks, *other.chunks))))
         unknown = Write((third,), rebound=(new_document("a/ü.txt", "y").record,))
         changed = Write((third,), rebound=(other.record,))
-        factual = Write((third, evolve(other, record=evolve(other.record, extraction=third.record.extraction))))
-        for write in (twice, same, unknown, changed, factual):
+        for write in (twice, same, unknown, changed):
             assert problem_of(store.stage(write)) is StorageProblem.FAILED
             state = store.view().unwrap().state
             assert state.tip == state.current
             assert set(looked(store)) == {"B.md"}
+
+    def test_facts_that_do_not_go_with_the_class_are_refused(self) -> None:
+        store = self.created([new_document("B.md", "one two")])
+        other, facts, fetch = new_document("a/ü.txt", "other"), facts_of("other", 0), fetch_of("other", 0)
+        pairings = (
+            (FromText(), facts, None), (FromText(), None, fetch), (FromText(), facts, fetch),
+            (FromExtractor("x/1"), None, fetch), (FromExtractor("x/1"), facts, fetch),
+            (FromSnapshot(), None, None), (FromSnapshot(), facts, None), (FromSnapshot(), None, fetch),
+        )  # fmt: skip
+        for origin, extraction, fetched in pairings:
+            wrong = evolve(other.record, provenance=origin, extraction=extraction, fetch=fetched)
+            write = Write((new_document("a.pdf", "x"), evolve(other, record=wrong)))
+            assert problem_of(store.stage(write)) is StorageProblem.FAILED
+            state = store.view().unwrap().state
+            assert state.tip == state.current
+            assert set(looked(store, "tip")) == {"B.md"}
 
     def test_rows_are_never_given_twice(self) -> None:
         store = self.created()
@@ -332,15 +378,23 @@ class StoreContract:
     def test_settings_are_part_of_a_write(self) -> None:
         store = self.created()
         told = Settings(base="..", time_limit=7, cpu_limit=86_400, memory_limit=2**30 + 1, cache_bytes=5)
+        told = evolve(told, fetch_bytes=1, fetch_seconds=2, fetch_ports=(80,))
         assert store.stage(Write(settings=told)).unwrap() == ()
         assert store.view().unwrap().state.settings == told
 
     def test_every_class_comes_back_with_its_own_extractor_over_rebinding_and_recounting(self) -> None:
         documents = [new_document(source, "one two three four") for source in SOURCES]
-        facts = facts_of("one two three four", 0)
-        first: dict[str, tuple[str, str | None, ExtractionFacts | None]] = dict.fromkeys(SOURCES, ("text", None, None))
-        first |= {"a.pdf": ("extracted", "x/1", facts), SOURCES[-1]: ("snapshot", None, None)}
-        later = first | {"a.pdf": ("extracted", "x/2", facts_of(documents[0].record.text_digest, 2))}
+        text = "one two three four"
+        first: dict[str, Told] = dict.fromkeys(SOURCES, ("text", None, None, None))
+        first |= {
+            "a.pdf": ("extracted", "x/1", facts_of(text, 0), None),
+            SOURCES[-1]: ("snapshot", None, facts_of(text, 0), fetch_of(text, 0)),
+        }
+        text = documents[0].record.text_digest
+        later = first | {
+            "a.pdf": ("extracted", "x/2", facts_of(text, 2), None),
+            SOURCES[-1]: ("snapshot", None, facts_of(text, 2), fetch_of(text, 2)),
+        }
         store = self.created(documents)
         self._reported_are(store, first)
         reader = self.again(store).view().unwrap()
@@ -357,7 +411,7 @@ class StoreContract:
     def _reported_are(
         self,
         store: DocumentStore,
-        expected: Mapping[str, tuple[str, str | None, ExtractionFacts | None]],
+        expected: Mapping[str, Told],
         before_tip: int = 0,
     ) -> None:
         view = store.view().unwrap()
@@ -381,7 +435,7 @@ class StoreContract:
         assert looked(store) == {"a.pdf": new}
         view = store.view().unwrap()
         at = view.state.current.mark.generation
-        assert reported(view, at, "a.pdf") == ("extracted", "x@1", None)
+        assert reported(view, at, "a.pdf") == ("extracted", "x@1", None, None)
 
     @shared
     @given(identities, facts, st.lists(locators, max_size=6), identities, facts)
@@ -409,6 +463,61 @@ class StoreContract:
         store.recount(ANALYZER, view_of).unwrap()
         assert looked(store, "tip") == {"a.pdf": NewDocument(later, chunks)}
         store.close()
+
+    @shared
+    @given(texts, facts.filter(bool), fetches, facts.filter(bool), fetches)
+    def test_facts_of_a_fetch_come_back_to_the_letter(
+        self,
+        text: str,
+        known: ExtractionFacts,
+        fetch: FetchFacts,
+        later_known: ExtractionFacts,
+        later_fetch: FetchFacts,
+    ) -> None:
+        new = new_document(SOURCES[-1], text)
+        new = evolve(new, record=evolve(new.record, extraction=known, fetch=fetch))
+        later = evolve(new.record, extraction=later_known, fetch=later_fetch)
+        store = self.created([new])
+        assert looked(store) == {SOURCES[-1]: new}
+        store.stage(Write(rebound=(later,))).unwrap()
+        assert (looked(store), looked(store, "tip")) == ({SOURCES[-1]: new}, {SOURCES[-1]: evolve(new, record=later)})
+        store.declare(2).unwrap()
+        store.recount(ANALYZER, view_of).unwrap()
+        assert looked(store, "tip") == {SOURCES[-1]: evolve(new, record=later)}
+        store.close()
+
+    def test_files_are_named_until_the_rows_that_name_them_are_purged(self) -> None:
+        """Also by what was replaced, rebound or removed, and by what only a view of before still shows."""
+        others = [new_document(source, "one") for source in SOURCES[:-1]]
+        old, new = (new_document(SOURCES[-1], text, stamp=2) for text in ("old", "new"))
+        bare = evolve(new.record, fetch=fetch_of(HOSTILE, 0))
+        store = self.created(others)
+        assert self._named(store) == NamedFiles()
+        steps = (
+            (Write((old,)), kept({"": old})),
+            (Write((new,)), kept({"": new})),
+            (Write(rebound=(bare,)), NamedFiles(frozenset({bare.document_id}))),
+            (Write(removed=(SOURCES[-1],)), NamedFiles()),
+            (Write((old,)), kept({"": old})),
+        )
+        before = NamedFiles()
+        for build, (write, after) in enumerate(steps, 2):
+            view = self.again(store).view().unwrap()
+            store.stage(write).unwrap()
+            assert self._named(store) == both(before, after)
+            store.declare(build).unwrap()
+            assert self._named(store) == after
+            assert view.named_files().unwrap() == before
+            view.close()
+            before = after
+        store.recount("letters/1", letters_of).unwrap()
+        assert self._named(store) == before
+
+    def _named(self, store: DocumentStore) -> NamedFiles:
+        view = store.view().unwrap()
+        named = view.named_files().unwrap()
+        view.close()
+        return named
 
     def test_a_document_without_chunks_is_a_document(self) -> None:
         store = self.created([new_document("B.md", "")])
@@ -527,6 +636,7 @@ class StoreContract:
         view.close()
         view.close()
         assert problem_of(view.live(1)) is StorageProblem.FAILED
+        assert problem_of(view.named_files()) is StorageProblem.FAILED
         assert problem_of(view.records(AllRecords(), 1)) is StorageProblem.FAILED
 
     def test_a_dropped_store_reads_as_dropped_to_everybody(self) -> None:

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from groundkit.adapters.sqlite_store import SqliteStore
 from groundkit.adapters.sqlite_store.cells import heading_path, heading_tree
 from groundkit.adapters.sqlite_store.file import APPLICATION_ID, VERSION
-from groundkit.adapters.sqlite_store.schema import SHORT_HEADINGS
+from groundkit.adapters.sqlite_store.schema import NAMED_FILES, SHORT_HEADINGS
 from groundkit.core.changes import Write
-from groundkit.core.model import Locator
+from groundkit.core.model import FetchFacts, Locator
 from groundkit.core.ports import DocumentStore
 from groundkit.core.result import Failure
 from groundkit.core.settings import Settings
@@ -27,6 +27,7 @@ from groundkit.testing.sample_documents import SOURCES, new_document
 from groundkit.testing.store_contract import StoreContract, looked, problem_of
 
 NAME = "c.sqlite3"
+PAGE = SOURCES[-1]
 
 
 class TestMemoryStore(StoreContract):
@@ -116,10 +117,10 @@ def _with_facts(place: Path, source: str, facts: dict[str, str]) -> None:
         connection.close()
 
 
-def test_the_tables_take_facts_of_extracted_documents_only(tmp_path: Path) -> None:
+def test_the_tables_take_facts_of_extracted_documents_and_pages_only(tmp_path: Path) -> None:
     stored(tmp_path, dict.fromkeys(SOURCES, "one")).close()
     for source in SOURCES:
-        if source == "a.pdf":
+        if source in ("a.pdf", PAGE):
             _with_facts(tmp_path, source, {})
         else:
             with pytest.raises(apsw.ConstraintError):
@@ -151,11 +152,45 @@ def test_the_tables_take_an_extracted_document_without_facts(tmp_path: Path) -> 
 def test_only_extracted_documents_take_room_for_facts_and_places(tmp_path: Path) -> None:
     stored(tmp_path, dict.fromkeys(SOURCES, "one two three")).close()
     columns = " OR ".join(f"{column} IS NOT NULL" for column in FACTS)
-    assert raw(tmp_path, f"SELECT source FROM documents WHERE {columns}") == [("a.pdf",)]
+    assert raw(tmp_path, f"SELECT source FROM documents WHERE {columns}") == [("a.pdf",), (PAGE,)]
+    fetched = raw(tmp_path, "SELECT source FROM documents WHERE fetch IS NOT NULL OR body IS NOT NULL")
+    assert fetched == [(PAGE,)]
     placed = raw(
         tmp_path, "SELECT DISTINCT d.source FROM chunks c JOIN documents d ON d.number = c.document WHERE place > ''"
     )
     assert placed == [("a.pdf",)]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        "fetch = NULL", "source_digest = NULL, extraction_digest = NULL, pages = NULL, incomplete = NULL, losses = NULL",
+        "body = x'00'", "source_class = 'text'", "source_class = 'extracted', extractor = 'x/1'",
+    ],
+)  # fmt: skip
+def test_the_tables_refuse_a_page_that_is_not_whole(tmp_path: Path, cells: str) -> None:
+    stored(tmp_path, {PAGE: "one"}).close()
+    connection = apsw.Connection(str(tmp_path / NAME))
+    with pytest.raises(apsw.ConstraintError):
+        connection.execute(f"UPDATE documents SET {cells}")
+    connection.close()
+
+
+@pytest.mark.parametrize("source", ["B.md", "a.pdf"])
+@pytest.mark.parametrize("cells", ["fetch = '[]'", "body = zeroblob(32)"])
+def test_the_tables_take_facts_of_a_fetch_of_pages_only(tmp_path: Path, source: str, cells: str) -> None:
+    stored(tmp_path, {source: "one"}).close()
+    connection = apsw.Connection(str(tmp_path / NAME))
+    with pytest.raises(apsw.ConstraintError):
+        connection.execute(f"UPDATE documents SET {cells}")
+    connection.close()
+
+
+def test_files_are_named_without_a_look_at_the_table(tmp_path: Path) -> None:
+    """A collection of a hundred thousand texts and no page must not pay for it at every write."""
+    stored(tmp_path, dict.fromkeys(SOURCES, "one")).close()
+    (plan,) = [row[3] for row in raw(tmp_path, f"EXPLAIN QUERY PLAN {NAMED_FILES}")]
+    assert plan == "SCAN documents USING COVERING INDEX documents_fetched"
 
 
 def test_the_tables_refuse_two_live_documents_of_a_source(tmp_path: Path) -> None:
@@ -223,6 +258,49 @@ def test_facts_that_cannot_be_read_are_damage(tmp_path: Path, damage: str) -> No
     assert problem_of(view.chunks(ChunksByRow(rows), 1)) is StorageProblem.DAMAGED
     assert problem_of(view.records(AllRecords(), 1)) is StorageProblem.DAMAGED
     view.close()
+
+
+WORDS = '["","","","","",""]'
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "fetch = NULL", "body = x'00'", "fetch = NULL, body = zeroblob(32)", "fetch = 7",
+        "source_digest = NULL, extraction_digest = NULL, pages = NULL, incomplete = NULL, losses = NULL",
+        "source_class = 'text'", "source_class = 'extracted', extractor = 'x/1'", "extractor = 'x/1'",
+        *(f"fetch = '{cell}'" for cell in (
+            "", "7", "[]", "{}", f"[true,0,null,[],{WORDS}]", f"[200,true,null,[],{WORDS}]", f"[-1,0,null,[],{WORDS}]",
+            f"[200,-1,null,[],{WORDS}]", f"[200.0,0,null,[],{WORDS}]", f"[200,0,7,[],{WORDS}]", f"[200,0,null,[7],{WORDS}]",
+            f"[200,0,null,[],{WORDS},7]", '[200,0,null,[],["","","","",""]]', '[200,0,null,[],["","","","","",null]]',
+            f'[200,0,null,"",{WORDS}]', "[200,0,null,[],null]",
+        )),
+    ],
+)  # fmt: skip
+def test_facts_of_a_fetch_that_cannot_be_read_are_damage(tmp_path: Path, damage: str) -> None:
+    stored(tmp_path, {PAGE: "one two three"}).close()
+    raw(tmp_path, f"UPDATE documents SET {damage}")
+    view = SqliteStore(tmp_path, "c").view().unwrap()
+    rows = tuple(view.live(1).unwrap())
+    assert problem_of(view.chunks(ChunksByRow(rows), 1)) is StorageProblem.DAMAGED
+    assert problem_of(view.records(AllRecords(), 1)) is StorageProblem.DAMAGED
+    view.close()
+
+
+def test_facts_of_a_fetch_as_they_are_written_here_are_none(tmp_path: Path) -> None:
+    """Else the test before would find damage in anything."""
+    stored(tmp_path, {PAGE: "one two three"}).close()
+    raw(tmp_path, f"UPDATE documents SET fetch = '[200,0,null,[],{WORDS}]'")
+    assert looked(SqliteStore(tmp_path, "c"))[PAGE].record.fetch == FetchFacts(200, "", "", "", "", "", "", 0, None)
+
+
+@pytest.mark.parametrize("ports", ["", "80,", ",80", "0", "08", "80,443 ", "80;443", "-1", "x", "٨", "80\n"])
+def test_ports_that_cannot_be_read_are_damage(tmp_path: Path, ports: str) -> None:
+    stored(tmp_path, {}).close()
+    connection = apsw.Connection(str(tmp_path / NAME))
+    connection.execute("UPDATE state SET fetch_ports = ?", (ports,))
+    connection.close()
+    assert problem_of(SqliteStore(tmp_path, "c").view()) is StorageProblem.DAMAGED
 
 
 headings = st.text(max_size=4) | st.sampled_from(("A\x00", '"', "東", "a" * 3000))

@@ -110,7 +110,7 @@ def test_a_text_and_an_extraction_of_the_same_bytes_have_two_fingerprints() -> N
 def test_settings_that_decide_about_no_cut_leave_the_fingerprint() -> None:
     plain = Settings()
     beside = {"language": "german", "max_bytes": 9, "base": "..", "recut": True, "time_limit": 3, "cpu_limit": 4,
-              "memory_limit": 1 << 30, "cache_bytes": 5}  # fmt: skip
+              "memory_limit": 1 << 30, "cache_bytes": 5, "fetch_bytes": 6, "fetch_seconds": 7, "fetch_ports": (8,)}  # fmt: skip
     assert {each.name for each in fields(Settings)} == {*beside, "chunk_size", "chunk_overlap"}
     assert origin(settings=evolve(plain, **beside)).fingerprint == origin(settings=plain).fingerprint  # type: ignore[arg-type]
 
