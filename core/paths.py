@@ -38,14 +38,8 @@ class PathRefused:
 #: A root ("/", "c:/", "//server/share/") and the parts below it.
 Parts = tuple[str, ...]
 
-_URL = re.compile(r"https?://", re.IGNORECASE)
 _DRIVE = re.compile(r"([A-Za-z]:)/")
 _SHARE = re.compile(r"//([^/]+)/([^/]+)(?=/|$)")
-
-
-def is_url(text: str) -> bool:
-    """Whether this is meant for the fetcher; such a text never goes through path code."""
-    return _URL.match(text) is not None
 
 
 def is_within_base(source: str, style: Style = Style.POSIX) -> bool:

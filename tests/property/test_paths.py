@@ -13,7 +13,6 @@ from groundkit.core.paths import (
     choose_base,
     common_parent,
     is_asked_path,
-    is_url,
     is_within_base,
     lies_below,
     parents_of,
@@ -123,15 +122,3 @@ def test_windows_paths_have_drives_shares_and_two_separators(base: str, path: st
 def test_the_common_parent_on_windows_has_the_drive_and_is_never_one() -> None:
     assert common_parent(["c:\\a\\b", "C:\\a\\c"], Style.WINDOWS) == Success("c:/a")
     assert common_parent(["c:\\a", "c:\\b"], Style.WINDOWS).failure().problem is PathProblem.ONLY_ROOT
-
-
-@pytest.mark.parametrize("text", ["http://x", "HTTPS://x/y", "hTTp://", "https://u:p@h"])
-def test_web_addresses_are_known_by_their_shape(text: str) -> None:
-    assert is_url(text)
-
-
-@pytest.mark.parametrize(
-    "text", ["http:__x.md", "http:/x", "ftp://x", "file:///x", " http://x", "a/http://x", "https", ""]
-)
-def test_other_texts_are_paths(text: str) -> None:
-    assert not is_url(text)
