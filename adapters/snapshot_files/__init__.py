@@ -1,1 +1,5 @@
-"""Snapshots and kept bodies: files that live exactly as long as the row that names them."""
+"""Files that live as long as the rows that name them: snapshots of pages, and raw responses."""
+
+from groundkit.adapters.snapshot_files.directory import KeptDirectory
+
+__all__ = ["KeptDirectory"]
