@@ -12,8 +12,13 @@ from groundkit.core.result import Failure, Result, Success
 SNAPSHOTS = ".snapshots"
 BODIES = ".bodies"
 
+_BODY_SUFFIX = ".warc.gz"
+_SNAPSHOT_NAME = re.compile(r"[0-9a-f]{32}")
+_BODY_NAME = re.compile(r"[0-9a-f]{64}" + re.escape(_BODY_SUFFIX))
+
 _SEPARATORS = {Style.POSIX: "/", Style.WINDOWS: "/\\"}
-_DRIVE = re.compile(r"[A-Za-z]:")
+#: Letters are the usual ones, but a system may be told to use others.
+_DRIVE = re.compile(r".:", re.DOTALL)
 
 
 class BadName(StrEnum):
@@ -69,5 +74,20 @@ def _why(name: str, style: Style) -> BadName | None:
 
 
 def _joined(directory: str, name: str, style: Style) -> str:
-    separator = _SEPARATORS[style][-1]
-    return f"{directory}{'' if directory.endswith(tuple(_SEPARATORS[style])) else separator}{name}"
+    """Without a directory, below the working directory, and not below the root."""
+    ends = not directory or directory.endswith(tuple(_SEPARATORS[style]))
+    return f"{directory}{'' if ends else _SEPARATORS[style][-1]}{name}"
+
+
+def is_snapshot_name(name: str) -> bool:
+    """Whether we would give a snapshot this name: a document id."""
+    return _SNAPSHOT_NAME.fullmatch(name) is not None
+
+
+def body_name(digest: str) -> str:
+    """The name of the file with a raw response, by the SHA-256 of that file."""
+    return digest + _BODY_SUFFIX
+
+
+def is_body_name(name: str) -> bool:
+    return _BODY_NAME.fullmatch(name) is not None
