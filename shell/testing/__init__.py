@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from groundkit.testing.memory_extraction import MemoryKept as MemoryKept
     from groundkit.testing.memory_files import MemoryFiles as MemoryFiles
     from groundkit.testing.memory_index import MemoryIndex as MemoryIndex
+    from groundkit.testing.memory_kept import MemoryKeptFiles as MemoryKeptFiles
     from groundkit.testing.memory_store import MemoryStore as MemoryStore
     from groundkit.testing.memory_system import FrozenClock as FrozenClock
     from groundkit.testing.memory_system import MemoryLock as MemoryLock
@@ -24,6 +25,7 @@ _HOME = {
     "MemoryFiles": "groundkit.testing.memory_files",
     "MemoryIndex": "groundkit.testing.memory_index",
     "MemoryKept": "groundkit.testing.memory_extraction",
+    "MemoryKeptFiles": "groundkit.testing.memory_kept",
     "MemoryLock": "groundkit.testing.memory_system",
     "MemoryStore": "groundkit.testing.memory_store",
     "ScriptedFetcher": "groundkit.testing.memory_web",
@@ -36,6 +38,7 @@ __all__ = [
     "MemoryFiles",
     "MemoryIndex",
     "MemoryKept",
+    "MemoryKeptFiles",
     "MemoryLock",
     "MemoryStore",
     "ScriptedFetcher",
