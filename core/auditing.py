@@ -18,12 +18,13 @@ class Area(StrEnum):
     STORE = "store"
     DOCUMENT = "document"
     LEXICAL = "lexical"
+    SNAPSHOT = "snapshot"
     UNFINISHED = "unfinished"
 
 
 @frozen
 class Finding:
-    """Something that is not as it must be. `repairable`: making the lexical index anew mends it."""
+    """Something that is not as it must be. `repairable`: what the store holds mends it."""
 
     area: Area
     subject: str
@@ -80,9 +81,9 @@ def audit_cutting(record: DocumentRecord, stored: Sequence[StoredChunk], setting
     """Whether a text cut again gives the stored chunks, to the last line number and heading.
 
     Says nothing of a document that was cut by other rules (the next ingest cuts it anew), nor of one whose text is
-    not at hand, nor of an extracted one, whose pages and headings are not stored.
+    not at hand, nor of an extracted one or a page, whose places are not stored.
     """
-    if record.source_class is SourceClass.EXTRACTED:
+    if record.source_class is not SourceClass.TEXT:
         return ()
     text = rebuilt_text(stored)
     chunker = chunker_identity(settings, record.media_type)

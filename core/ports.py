@@ -354,6 +354,13 @@ class Fetcher(Protocol):
         """End what is under way: it fails with `STOPPED`. Closing twice does nothing."""
 
 
+@frozen
+class NoArchive:
+    """What is not installed, and the command that mends it."""
+
+    command: str
+
+
 class Archive(Protocol):
     def record(self, url: WebUrl, raw: RawResponse, fetched_at: str) -> bytes:
         """A file that holds a raw response. The same arguments give the same bytes."""
@@ -382,7 +389,8 @@ class Ports:
 
     `lexical` gives the index for a stemming language, `sources` a reader below a base directory (relative to the index
     directory, posix separators), `extractions` a number of workers; the caller of the last two closes what it gets. `kept`
-    gives the extractions on disk, at most so many bytes of them.
+    gives the extractions on disk, at most so many bytes of them; `fetcher` gives one that its caller closes, `archive` one
+    that makes files of raw responses, or what is missing for that.
     """
 
     documents: DocumentStore
@@ -393,3 +401,7 @@ class Ports:
     extractors: ExtractorRegistry
     extractions: Callable[[int], Extractions]
     kept: Callable[[int], KeptExtractions]
+    snapshots: KeptFiles
+    bodies: KeptFiles
+    fetcher: Callable[[], Fetcher]
+    archive: Callable[[], Result[Archive, NoArchive]]

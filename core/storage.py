@@ -113,6 +113,13 @@ class NamedFiles:
     snapshots: frozenset[str] = frozenset()
     bodies: frozenset[str] = frozenset()
 
+    @property
+    def files(self) -> frozenset[str]:
+        """Their names: a body's is its digest with a suffix, so none is both."""
+        from groundkit.core.snapshots import body_name
+
+        return self.snapshots | frozenset(map(body_name, self.bodies))
+
 
 @frozen
 class KeptListing:

@@ -11,6 +11,7 @@ from groundkit.core.addresses import AddressRefused
 from groundkit.core.hosts import HostRefused, host_of
 from groundkit.core.masking import credential_in, masked, masked_url
 from groundkit.core.result import Failure, Result, Success
+from groundkit.core.url_kinds import is_page, is_url
 
 __all__ = ["DEFAULT_PORTS", "UrlProblem", "UrlRefused", "WebUrl", "is_page", "is_url", "masked", "resolved", "web_url"]
 
@@ -19,21 +20,10 @@ DEFAULT_PORTS: Final = (80, 443)
 #: Code points of a URL.
 LONGEST: Final = 8000
 
-#: Schemes that need no "//" after them to be meant. A name such as `notes: today.md` is a path all the same.
-KNOWN_SCHEMES: Final = frozenset(
-    (
-        *("about", "blob", "chrome", "data", "dict", "feed", "file", "ftp", "ftps", "gopher", "http", "https"),
-        *("imap", "irc", "jar", "javascript", "ldap", "ldaps", "magnet", "mailto", "news", "nntp", "phar", "rtsp"),
-        *("sftp", "sip", "smb", "ssh", "svn", "tel", "telnet", "tftp", "unix", "urn", "vbscript", "view-source"),
-        *("ws", "wss"),
-    )
-)
-
 _IMPLIED: Final = {"http": 80, "https": 443}
 _MOST_SHOWN: Final = 500
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
-_PAGE = re.compile(r"https?://", re.IGNORECASE)
 _AUTHORITY = re.compile(r"[^/?#]*")
 _HOST_AND_PORT = re.compile(r"(\[[^\]]*\]|[^:\[\]]*)(?::(.*))?", re.DOTALL)
 _PORT = re.compile(r"[1-9][0-9]{0,4}")
@@ -109,26 +99,6 @@ class _Parts:
     fragment: str
 
 
-def is_url(text: str) -> bool:
-    """Whether this is meant as a URL, fetchable or not; such a text never goes through path code.
-
-    It is if it begins with a scheme and `://`, with `://` alone, or with a scheme of `KNOWN_SCHEMES`, a colon and something
-    more. White space and control characters before it, and tabs and line breaks within, do not count, as for browsers.
-    """
-    begin = next((index for index, char in enumerate(text) if not _is_blank(char)), len(text))
-    meant = re.sub(r"[\t\r\n]", "", text[begin:])
-    scheme = _SCHEME.match(meant)
-    if scheme is None:
-        return meant.startswith("://")
-    rest = meant[scheme.end() :]
-    return rest.startswith("//") or (rest != "" and scheme[1].lower() in KNOWN_SCHEMES)
-
-
-def is_page(source: str) -> bool:
-    """Whether a stored source is a page's URL. A local one has no empty part, and so no `//`, whatever it is called."""
-    return _PAGE.match(source) is not None
-
-
 def web_url(text: str, ports: tuple[int, ...] = DEFAULT_PORTS) -> Result[WebUrl, UrlRefused]:
     """A URL that may be asked for a page, or why not. Any text may be given.
 
@@ -148,10 +118,6 @@ def _refused(text: str, refusal: Refusal) -> Failure[UrlRefused]:
     # Cut after masking, so that no cut can take away what shows a secret for one.
     shown = shown if len(shown) <= _MOST_SHOWN else shown[: _MOST_SHOWN - 1] + "…"
     return Failure(UrlRefused(shown, *refusal))
-
-
-def _is_blank(char: str) -> bool:
-    return char.isspace() or unicodedata.category(char) in ("Cc", "Cf", "Zl", "Zp", "Zs")
 
 
 def _unfit(text: str) -> Refusal | None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from groundkit.core.fingerprint import text_digest
 from groundkit.core.model import CONTEXT, Citation, Reason, Span, Verdict, Verification
 from groundkit.core.sources import ReadFailure, ReadProblem
+from groundkit.core.storage import KeptProblem, KeptUnread
 
 if TYPE_CHECKING:
     from groundkit.core.extraction import ExtractionFailed, ExtractorMissing
@@ -48,6 +49,12 @@ _REASON_OF_PROBLEM: dict[ReadProblem, Reason] = {
     ReadProblem.UNKNOWN_SUFFIX: Reason.SOURCE_UNREADABLE,
     ReadProblem.NAME_NOT_UTF8: Reason.NAME_NOT_UTF8,
     ReadProblem.MISLABELLED: Reason.EXTRACTION_FAILED,
+}
+
+
+_REASON_OF_SNAPSHOT = {
+    KeptProblem.MISSING: Reason.SNAPSHOT_MISSING,
+    KeptProblem.CORRUPT: Reason.SNAPSHOT_CORRUPT,
 }
 
 
@@ -93,6 +100,20 @@ class NoSnapshots:
 
 
 @frozen
+class SnapshotFound:
+    """The text of a page's snapshot as it stands now."""
+
+    text: str = field(repr=False)
+
+
+@frozen
+class SnapshotUnread:
+    """A page's snapshot that is not there, or has no text."""
+
+    failure: KeptUnread
+
+
+@frozen
 class OutOfBudget:
     """The check was cut short."""
 
@@ -102,7 +123,17 @@ class OutOfBudget:
 #: Places with the same text before them that are looked at for a passage that moved.
 _PLACES = 64
 
-Evidence: TypeAlias = TextFound | NoText | NoBase | ExtractorInactive | NotReExtracted | NoSnapshots | OutOfBudget
+Evidence: TypeAlias = (
+    TextFound
+    | NoText
+    | NoBase
+    | ExtractorInactive
+    | NotReExtracted
+    | NoSnapshots
+    | SnapshotFound
+    | SnapshotUnread
+    | OutOfBudget
+)
 
 
 def _verification(reason: Reason, detail: str, context_changed: bool = False) -> Verification:
@@ -130,8 +161,20 @@ def judge(citation: Citation, evidence: Evidence, cited: str | None = None) -> V
             return _verification(
                 Reason.NO_SNAPSHOT_DIR, "no snapshot directory is given; pass it to check this citation"
             )
+        case SnapshotFound(text):
+            return _snapshot(citation, text, cited)
+        case SnapshotUnread(failure):
+            return _verification(_REASON_OF_SNAPSHOT[failure.problem], f"{citation.source}: {failure.detail}")
         case OutOfBudget(limit):
             return _verification(Reason.BUDGET, f"the check was cut short at {limit}")
+
+
+def _snapshot(citation: Citation, text: str, cited: str | None) -> Verification:
+    """A page is held against its snapshot, which nobody should have changed: that it differs says so of the snapshot."""
+    found = _compared(citation, text, cited)
+    if found:
+        return found
+    return evolve(found, detail=f"local snapshot altered: {found.detail}")
 
 
 def unknown_chunk(chunk_id: str) -> Verification:

@@ -1,11 +1,11 @@
 """A source's new version, cut and counted: what an ingest hands to the store."""
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from groundkit.core.changes import CountedChunk, NewDocument
 from groundkit.core.chunking import chunker_identity, chunks, outline_of
 from groundkit.core.extraction import Extraction, extraction_digest
-from groundkit.core.fingerprint import document_id, processing_fingerprint, text_digest
+from groundkit.core.fingerprint import digest_of, document_id, processing_fingerprint, text_digest
 from groundkit.core.folding import search_view
 from groundkit.core.locating import PLACES, outline_of_extraction, placed
 from groundkit.core.model import (
@@ -13,8 +13,11 @@ from groundkit.core.model import (
     Document,
     DocumentRecord,
     ExtractionFacts,
+    FetchFacts,
     FromExtractor,
+    FromSnapshot,
     FromText,
+    Provenance,
     source_class_of,
 )
 from groundkit.core.settings import Settings
@@ -22,29 +25,42 @@ from groundkit.core.settings import Settings
 
 @frozen
 class Origin:
-    """What is known of a version before its text is: its source, the SHA-256 of its bytes, who makes text of them, and how
-    that is cut."""
+    """What is known of a version before its text is: its source, the SHA-256 of its bytes, who makes text of them (None:
+    they are the text), and how that is cut. `charset` is what a server said of them, "" where nobody did."""
 
     source: str
     digest: str
     media_type: str
-    provenance: FromText | FromExtractor
+    provenance: Provenance
+    identity: str | None
     chunker: str
+    charset: str = ""
 
     @property
     def fingerprint(self) -> str:
         """The skip key: a stored document with this one needs nothing done."""
-        extractor = self.provenance.identity if isinstance(self.provenance, FromExtractor) else None
-        return processing_fingerprint(self.digest, extractor, self.chunker)
+        said = digest_of((self.digest, self.charset)) if self.charset else self.digest
+        return processing_fingerprint(said, self.identity, self.chunker)
 
 
 def text_origin(source: str, digest: str, media_type: str, settings: Settings) -> Origin:
-    return Origin(source, digest, media_type, FromText(), chunker_identity(settings, media_type))
+    return Origin(source, digest, media_type, FromText(), None, chunker_identity(settings, media_type))
 
 
 def extracted_origin(source: str, digest: str, media_type: str, identity: str, settings: Settings) -> Origin:
-    chunker = f"{chunker_identity(settings, media_type)}+{PLACES}"
-    return Origin(source, digest, media_type, FromExtractor(identity), chunker)
+    return Origin(source, digest, media_type, FromExtractor(identity), identity, _placing_chunker(settings, media_type))
+
+
+def page_origin(
+    source: str, digest: str, media_type: str, identity: str | None, charset: str, settings: Settings
+) -> Origin:
+    """Of a fetched page, whose text no extractor is needed for once it is stored."""
+    chunker = _placing_chunker(settings, media_type) if identity else chunker_identity(settings, media_type)
+    return Origin(source, digest, media_type, FromSnapshot(), identity, chunker, charset)
+
+
+def _placing_chunker(settings: Settings, media_type: str) -> str:
+    return f"{chunker_identity(settings, media_type)}+{PLACES}"
 
 
 def text_version(origin: Origin, text: str, settings: Settings, ingested_at: str) -> NewDocument:
@@ -61,6 +77,20 @@ def extracted_version(origin: Origin, extraction: Extraction, settings: Settings
     document = _document(origin, extraction.text, digest, outline.title)
     cut = placed(chunks(document, settings, outline), extraction)
     return _version(origin, document, cut, facts_of(origin, extraction), ingested_at)
+
+
+def page_version(
+    origin: Origin, extraction: Extraction, fetch: FetchFacts, settings: Settings, ingested_at: str
+) -> NewDocument:
+    """The document of a page: of its text as it was extracted, or of a body that is the text, whose structure is read here."""
+    if origin.identity is not None:
+        new = extracted_version(origin, extraction, settings, ingested_at)
+    else:
+        outline = outline_of(extraction.text, origin.media_type)
+        document = _document(origin, extraction.text, text_digest(extraction.text), outline.title)
+        cut = chunks(document, settings, outline)
+        new = _version(origin, document, cut, facts_of(origin, extraction), ingested_at)
+    return evolve(new, record=evolve(new.record, fetch=fetch))
 
 
 def facts_of(origin: Origin, extraction: Extraction) -> ExtractionFacts:

@@ -16,11 +16,17 @@ if TYPE_CHECKING:
     from groundkit.core.extraction import Hint as Hint
     from groundkit.core.extraction import NotExtracted as NotExtracted
     from groundkit.core.extraction import Page as Page
+    from groundkit.core.fetching import FetchFailed as FetchFailed
+    from groundkit.core.fetching import FetchProblem as FetchProblem
+    from groundkit.core.fetching import NotFetched as NotFetched
+    from groundkit.core.live import Live as Live
+    from groundkit.core.live import LiveState as LiveState
     from groundkit.core.model import Chunk as Chunk
     from groundkit.core.model import Citation as Citation
     from groundkit.core.model import Document as Document
     from groundkit.core.model import DocumentRecord as DocumentRecord
     from groundkit.core.model import ExtractionFacts as ExtractionFacts
+    from groundkit.core.model import FetchFacts as FetchFacts
     from groundkit.core.model import FromExtractor as FromExtractor
     from groundkit.core.model import FromSnapshot as FromSnapshot
     from groundkit.core.model import FromText as FromText
@@ -40,6 +46,8 @@ if TYPE_CHECKING:
     from groundkit.core.result import Failure as Failure
     from groundkit.core.result import Success as Success
     from groundkit.core.settings import Settings as Settings
+    from groundkit.core.urls import UrlProblem as UrlProblem
+    from groundkit.core.urls import UrlRefused as UrlRefused
     from groundkit.core.walking import Explanation as Explanation
     from groundkit.core.walking import FoundFailed as FoundFailed
     from groundkit.core.walking import FoundFile as FoundFile
@@ -58,6 +66,7 @@ if TYPE_CHECKING:
     from groundkit.ingest import IngestReport as IngestReport
     from groundkit.ingest import LossySource as LossySource
     from groundkit.ingest import SourceEvent as SourceEvent
+    from groundkit.ingest import SuspiciousPage as SuspiciousPage
     from groundkit.opening import index_status as index_status
     from groundkit.opening import list_collections as list_collections
     from groundkit.opening import open as open
@@ -65,6 +74,8 @@ if TYPE_CHECKING:
     from groundkit.status import IncompleteDocument as IncompleteDocument
     from groundkit.status import IndexStatus as IndexStatus
     from groundkit.uncollected import resolve_citation as resolve_citation
+    from groundkit.uncollected import snapshot_dir_for as snapshot_dir_for
+    from groundkit.uncollected import snapshot_path_for as snapshot_path_for
     from groundkit.uncollected import verify_citation as verify_citation
     from groundkit.verify import Checked as Checked
 
@@ -85,12 +96,16 @@ _HOME = {
             "NotExtracted",
             "Page",
         ),
+        "groundkit.core.fetching": ("FetchFailed", "FetchProblem", "NotFetched"),
+        "groundkit.core.live": ("Live", "LiveState"),
+        "groundkit.core.urls": ("UrlProblem", "UrlRefused"),
         "groundkit.core.model": (
             "Chunk",
             "Citation",
             "Document",
             "DocumentRecord",
             "ExtractionFacts",
+            "FetchFacts",
             "FromExtractor",
             "FromSnapshot",
             "FromText",
@@ -138,6 +153,7 @@ _HOME = {
             "IngestReport",
             "LossySource",
             "SourceEvent",
+            "SuspiciousPage",
         ),
         "groundkit.opening": (
             "index_status",
@@ -151,6 +167,8 @@ _HOME = {
         ),
         "groundkit.uncollected": (
             "resolve_citation",
+            "snapshot_dir_for",
+            "snapshot_path_for",
             "verify_citation",
         ),
         "groundkit.verify": ("Checked",),

@@ -17,12 +17,13 @@ from attrs import evolve
 from groundkit import config
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import Settings, SettingsChange
-from groundkit.core.storage import AllRecords, RecordOfSource, StorageFailure
+from groundkit.core.storage import AllRecords, ChunksOfDocument, RecordOfSource, StorageFailure
 from groundkit.errors import GroundkitError, RetrievalError, error_of
 from groundkit.extracting import Extracting, process_memo
 from groundkit.reading import Reader, settings_if_any, stored_settings
 
 if TYPE_CHECKING:
+    from groundkit.core.live import Live
     from groundkit.core.model import Citation, DocumentRecord, RetrievalResult, Verification
     from groundkit.core.older import OldChunk, OldStore
     from groundkit.core.ports import Ports, SourceReader, StoreView
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
 
 #: Bytes of sources that a search reads at most to verify its hits; the rest of them are `unresolvable`, `budget`.
 VERIFY_BUDGET = 256 * 1024 * 1024
+
+#: How often a search with verification looks again because pages were replaced under it.
+_FRESH_VIEWS = 4
 
 PathLike = str | os.PathLike[str]
 T = TypeVar("T")
@@ -119,29 +123,40 @@ class Collection:
         cpu_limit: int | None = None,
         memory_limit: int | None = None,
         cache_bytes: int | None = None,
+        fetch_bytes: int | None = None,
+        fetch_seconds: int | None = None,
+        fetch_ports: Iterable[int] | None = None,
+        keep_bodies: bool = False,
         jobs: int | None = None,
         check: bool = False,
         wait: float = 10.0,
         on_progress: Callable[[SourceEvent], object] | None = None,
     ) -> IngestReport:
-        """Bring the collection up to date with these files and folders (relative ones: below the base directory).
+        """Bring the collection up to date with these files and folders (relative ones: below the base directory) and URLs.
 
         Documents whose files are gone from a given folder are removed. `max_bytes` is the largest file, `wait` the
         seconds to wait for another writer. PDF and HTML files are extracted `jobs` at a time (else: as many as there are
         processors), each within `time_limit` and `cpu_limit` seconds and `memory_limit` bytes; `cache_bytes` of what is
-        extracted again to verify it are kept on disk.
+        extracted again to verify it are kept on disk. A page may have `fetch_bytes` (decoded) and take `fetch_seconds`, and
+        only `fetch_ports` are connected to; these, too, are remembered. `keep_bodies` also keeps the raw responses (WARC).
         One bad source never stops the others: see `failed` of the report, or let `strict` raise an error for the first
         one when everything else is done; `strict` also refuses documents of which text is missing. With `check` nothing
         is written: the report says what would be.
         """
+        from groundkit.core.url_kinds import is_url
         from groundkit.ingest import IngestRequest, ingest
 
-        sources = self.sources_of([paths] if isinstance(paths, str | os.PathLike) else list(paths))
-        base = None if self._base is None else config.relative_base(self._base, self._index_directory)
+        given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+        urls = tuple(each for each in given if isinstance(each, str) and is_url(each))
+        sources = self.sources_of([each for each in given if each not in urls])
+        # URLs alone say nothing of where local sources lie.
+        based = self._base if sources else None
+        base = None if based is None else config.relative_base(based, self._index_directory)
         limits = (time_limit, cpu_limit, memory_limit, cache_bytes)
-        change = SettingsChange(chunk_size, chunk_overlap, language, max_bytes, base, *limits)
+        fetching = (fetch_bytes, fetch_seconds, None if fetch_ports is None else tuple(sorted(set(fetch_ports))))
+        change = SettingsChange(chunk_size, chunk_overlap, language, max_bytes, base, *limits, *fetching)
         at_a_time = config.processors() if jobs is None else max(1, jobs)
-        request = IngestRequest(sources, as_text, prune_all, change, wait, at_a_time, strict, check)
+        request = IngestRequest(sources, as_text, prune_all, change, wait, at_a_time, strict, check, urls, keep_bodies)
         done = ingest(self._ports, request, self._settled, on_progress)
         if isinstance(done, Failure):
             self._raise(done.failure())
@@ -153,7 +168,7 @@ class Collection:
         return report
 
     def remove(self, sources: str | Iterable[str], *, wait: float = 10.0) -> Removed:
-        """Take documents out by source, or all below a folder. Their files stay."""
+        """Take documents out by source, or all below a folder. Their files stay; the snapshots of pages go."""
         from groundkit.drop import remove
 
         names = (sources,) if isinstance(sources, str) else tuple(sources)
@@ -178,14 +193,27 @@ class Collection:
         from groundkit.search import SearchRequest, search_under
 
         request = SearchRequest(query, max(0, limit), max(0, offset))
-        hits = list(self._or_raise(search_under(self._known().language, self._ports.lexical, self._reader, request)))
-        if not verify:
-            return hits
+        hits: list[RetrievalResult] = []
+        for _ in range(_FRESH_VIEWS):
+            language = self._known().language
+            hits = list(self._or_raise(search_under(language, self._ports.lexical, self._reader, request)))
+            if verify:
+                hits = self._checked(hits)
+            # The snapshot of a page that was replaced meanwhile is gone, and so is what was found: look again.
+            if not any(map(_lacks_its_snapshot, hits)) or all(map(self._stands, hits)):
+                break
+        return hits
+
+    def _checked(self, hits: list[RetrievalResult]) -> list[RetrievalResult]:
         from groundkit.verify import verify_together
 
         citations = [hit.citation for hit in hits]
         checks = verify_together(self._lookup(), citations, VERIFY_BUDGET)
         return [evolve(hit, verification=check) for hit, check in zip(hits, checks, strict=True)]
+
+    def _stands(self, hit: RetrievalResult) -> bool:
+        """Whether the collection still has the document of a hit."""
+        return any(each.document_id == hit.document_id for each in self.get_document_records(hit.source))
 
     def terms(self, text: str) -> list[str]:
         """The terms that a text is looked for by: its words folded and stemmed, in order."""
@@ -209,6 +237,13 @@ class Collection:
         """Every citation of the collection, by source and position, each checked."""
         return self.verify_each(self.citations())
 
+    def live_each(self, citations: Iterable[Citation]) -> Iterator[Live | None]:
+        """What each cited page says today, fetched anew; None for a citation of a file. No verdict depends on it."""
+        from groundkit.live import live_each
+
+        settings = self._known()
+        return live_each(self._ports, settings, self._extracting, self._text_of, citations)
+
     def resolve_citation(self, citation: Citation) -> str:
         """The text a citation stands for, as its source has it now; `RetrievalError` where it does not say so any more."""
         from groundkit.verify import resolve
@@ -218,11 +253,12 @@ class Collection:
             raise RetrievalError(resolved.failure())
         return resolved.unwrap()
 
-    def citations(self) -> Iterator[Citation]:
-        """A citation of every chunk, by source and position. What is replaced meanwhile is passed over."""
+    def citations(self, source: str | None = None) -> Iterator[Citation]:
+        """A citation of every chunk, or every one of a source, by source and position. What is replaced meanwhile is passed
+        over."""
         from groundkit.citations import citations_of
 
-        for record in self.get_document_records():
+        for record in self.get_document_records(source):
             with self._standing() as (view, generation):
                 found = self._or_raise(citations_of(view, generation, record))
             yield from found
@@ -236,8 +272,8 @@ class Collection:
             found = self._or_raise(fetch(view, generation, chunk_id))
         if found is None:
             return FetchedChunk(chunk_id, None, None, unknown_chunk(chunk_id))
-        chunk, citation = found
-        return FetchedChunk(chunk.id, chunk, citation, self.verify(citation))
+        stored, citation = found
+        return FetchedChunk(stored.chunk.id, stored.chunk, citation, self.verify(citation), stored.record.fetch)
 
     def get_document_records(self, source: str | None = None) -> list[DocumentRecord]:
         """The stored documents by source, or the one of this source."""
@@ -305,10 +341,10 @@ class Collection:
     def sources_of(self, paths: Sequence[PathLike]) -> tuple[str, ...]:
         """Paths as sources below the base. Relative ones start there."""
         from groundkit.bases import below_base
-        from groundkit.requests import web_refused
+        from groundkit.requests import not_a_path
 
         for each in paths:
-            refused = web_refused(os.fspath(each))
+            refused = not_a_path(os.fspath(each))
             if refused is not None:
                 self._raise(refused)
         base = self.base or self._index_directory.parent
@@ -335,14 +371,15 @@ class Collection:
             stored = Settings()
         base = stored.base if self._base is None else config.relative_base(self._base, self._index_directory)
         extractors = self._extractors(stored.cache_bytes)
-        return Lookup(None if base is None else self._opener(base), extractors, stored, self._cited_text)
+        opener = None if base is None else self._opener(base)
+        return Lookup(opener, extractors, stored, self._cited_text, self._ports.snapshots)
 
     def _without_base(self, why: str) -> Lookup:
         from groundkit.core.sources import ReadFailure, ReadProblem
         from groundkit.verify import Lookup
 
         refused = Failure(ReadFailure("", ReadProblem.UNREADABLE, why))
-        return Lookup(lambda: refused, self._extractors(0), Settings(), self._cited_text)
+        return Lookup(lambda: refused, self._extractors(0), Settings(), self._cited_text, self._ports.snapshots)
 
     def _extractors(self, cache_bytes: int) -> Extractors:
         from groundkit.verify import Extractors
@@ -362,7 +399,15 @@ class Collection:
                 found = self._or_raise(fetch(view, generation, citation.chunk_id))
         except GroundkitError:
             return None
-        return found[0].text if found is not None and found[0].id == citation.chunk_id else None
+        return found[0].chunk.text if found is not None and found[0].chunk.id == citation.chunk_id else None
+
+    def _text_of(self, document_id: str) -> str | None:
+        """The text of a document as it was ingested, if the collection still has this version."""
+        from groundkit.core.auditing import rebuilt_text
+
+        with self._standing() as (view, generation):
+            stored = self._or_raise(view.chunks(ChunksOfDocument(document_id), generation.mark.generation))
+        return rebuilt_text(stored) if stored else None
 
     def _stored_settings(self) -> Settings | None:
         return self._or_raise(settings_if_any(self._ports.documents))
@@ -399,3 +444,9 @@ class Collection:
             existing = tuple(name for name in config.collections_in(self._index_directory) if name != self._name)
             failure = config.UnknownCollection(self._name, str(self._index_directory), existing)
         raise error_of(failure)
+
+
+def _lacks_its_snapshot(hit: RetrievalResult) -> bool:
+    from groundkit.core.model import Reason
+
+    return hit.verification is not None and hit.verification.reason is Reason.SNAPSHOT_MISSING

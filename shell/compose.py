@@ -13,12 +13,14 @@ if _refused is not None:
     raise ImportError(_refused)
 
 from groundkit.adapters.files import Files
+from groundkit.adapters.snapshot_files import KeptDirectory
 from groundkit.adapters.sqlite_store import SqliteStore, read_old, read_old_chunks
 from groundkit.adapters.system import FileLock, SystemClock, private_directory
 from groundkit.adapters.tantivy_index import TantivyIndex
 from groundkit.config import absolute_base
-from groundkit.core.ports import Ports
+from groundkit.core.ports import NoArchive, Ports
 from groundkit.core.result import Failure, Result, Success
+from groundkit.core.snapshots import BODIES, SNAPSHOTS, is_body_name, is_snapshot_name
 from groundkit.core.sources import ReadFailure, ReadProblem, shown
 from groundkit.extractors import Registry
 
@@ -27,7 +29,17 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from groundkit.core.older import OldChunk, OldStore
-    from groundkit.core.ports import Extractions, Extractor, KeptExtractions, LexicalIndex, LockBusy, SourceReader
+    from groundkit.core.ports import (
+        Archive,
+        Extractions,
+        Extractor,
+        Fetcher,
+        KeptExtractions,
+        KeptFiles,
+        LexicalIndex,
+        LockBusy,
+        SourceReader,
+    )
     from groundkit.core.storage import StorageFailure
 
 
@@ -70,7 +82,31 @@ def ports_for(index_directory: Path, collection: str, extractors: Sequence[Extra
         extractors=Registry(tuple(extractors)),
         extractions=extractions,
         kept=kept,
+        snapshots=KeptDirectory(index_directory, collection + SNAPSHOTS, is_snapshot_name),
+        bodies=KeptDirectory(index_directory, collection + BODIES, is_body_name),
+        fetcher=web_fetcher,
+        archive=archive,
     )
+
+
+def web_fetcher() -> Fetcher:
+    """A fetcher of pages, by the system's resolver."""
+    from groundkit.adapters.web import SystemResolver, WebFetcher
+
+    return WebFetcher(SystemResolver())
+
+
+def archive() -> Result[Archive, NoArchive]:
+    """What makes WARC files."""
+    from groundkit.adapters.web.archive import WarcArchive, warc_missing
+
+    command = warc_missing()
+    return Failure(NoArchive(command)) if command else Success(WarcArchive())
+
+
+def snapshots_in(directory: Path) -> KeptFiles:
+    """The snapshots in a directory, wherever it lies."""
+    return KeptDirectory.reader_of(directory)
 
 
 def extractions(jobs: int) -> Extractions:

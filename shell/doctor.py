@@ -11,6 +11,7 @@ from groundkit.core.model import DocumentRecord
 from groundkit.core.ports import LexicalIndex, LockBusy, Ports, StoreView
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.storage import AllRecords, ChunksOfDocument, LexicalFailure, StorageFailure, StoreState
+from groundkit.doctor_files import file_findings, restore_snapshots
 from groundkit.writing import WriteFailure, recovered_writer
 
 DoctorRefused: TypeAlias = LockBusy | WriteFailure
@@ -66,11 +67,12 @@ def examine(ports: Ports) -> Result[Diagnosis, StorageFailure]:
         records, chunks, found = audited.unwrap()
         findings += found
         findings += _lexical(ports.lexical(state.settings.language), view, state)
+        findings += file_findings(ports, view, state)
     return Success(Diagnosis(records, chunks, tuple(findings)))
 
 
 def repair(ports: Ports, wait: float) -> Result[Diagnosis, DoctorRefused]:
-    """Finish what is unfinished, make the lexical index anew, and look again."""
+    """Finish what is unfinished, make the lexical index anew, write lost snapshots again, sweep litter, and look again."""
     held = ports.lock.hold(wait)
     if isinstance(held, Failure):
         return held
@@ -78,6 +80,9 @@ def repair(ports: Ports, wait: float) -> Result[Diagnosis, DoctorRefused]:
         recovered = recovered_writer(ports, rebuild="the doctor was asked to")
         if isinstance(recovered, Failure):
             return recovered
+        restored = restore_snapshots(ports)
+        if isinstance(restored, Failure):
+            return restored
         examined = examine(ports)
         if isinstance(examined, Failure):
             return examined

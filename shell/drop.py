@@ -11,6 +11,8 @@ from groundkit.core.ports import LockBusy, Ports
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import Settings
 from groundkit.core.storage import AllRecords, StorageProblem, StoreState
+from groundkit.core.url_kinds import is_page
+from groundkit.keeping import UnsweptFile
 from groundkit.reading import stored_settings
 from groundkit.retaining import retain_cited
 from groundkit.writing import WriteFailure, Writer, recovered_writer
@@ -20,11 +22,15 @@ RemoveRefused: TypeAlias = LockBusy | WriteFailure
 
 @frozen
 class Removed:
-    """Sources that went, and names that fit none. `pending`: accepted, and still to be finished by the next writer."""
+    """Sources that went, and names that fit none. `pending`: accepted, and still to be finished by the next writer.
+
+    `unswept` are files of theirs that could not be unlinked; the next writer tries again.
+    """
 
     removed: tuple[str, ...]
     unknown: tuple[str, ...]
     pending: WriteFailure | None = None
+    unswept: tuple[UnsweptFile, ...] = ()
 
 
 def remove(ports: Ports, names: tuple[str, ...], wait: float) -> Result[Removed, RemoveRefused]:
@@ -61,11 +67,16 @@ def _carry_out(
     retain_cited(ports, state.settings)
     forgotten = ports.documents.record_failures(gone, ())
     late = forgotten.failure() if isinstance(forgotten, Failure) else None
-    return Success(Removed(gone, unknown, written.unwrap().pending or late))
+    return Success(Removed(gone, unknown, written.unwrap().pending or late, writer.unswept))
 
 
 def _meant(name: str, source: str) -> bool:
-    """Whether a name is this source or a folder above it. The base itself is no folder to remove: that is `drop`."""
+    """Whether a name is this source or a folder above it. The base itself is no folder to remove: that is `drop`.
+
+    A URL is itself alone: it holds no others.
+    """
+    if is_page(source) or is_page(name):
+        return name == source
     folder = name.rstrip("/")
     return bool(folder) and lies_below(source, folder)
 
@@ -87,5 +98,9 @@ def drop(ports: Ports, wait: float) -> Result[None, RemoveRefused]:
         discarded = ports.lexical(language).discard(None)
         if isinstance(discarded, Failure):
             return discarded
+        for kept in (ports.bodies, ports.snapshots):
+            gone = kept.discard()
+            if isinstance(gone, Failure):
+                return gone
         ports.kept(0).discard()
         return ports.documents.remove_files()

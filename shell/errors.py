@@ -54,8 +54,10 @@ def error_of(failure: AnyFailure) -> GroundkitError:
     """The exception that a failure becomes at the public face."""
     # Only a run that fails pays for the words.
     from groundkit.core.extraction import ExtractorMissing, NotExtracted
+    from groundkit.core.fetching import NotFetched
     from groundkit.core.query import QueryRefused
     from groundkit.core.sources import ReadFailure
+    from groundkit.core.urls import UrlRefused
     from groundkit.render import STORAGE_FAILURES, sentence
 
     message = sentence(failure)
@@ -65,6 +67,6 @@ def error_of(failure: AnyFailure) -> GroundkitError:
         return QueryError(message, failure)
     if isinstance(failure, NotExtracted) and isinstance(failure.why, ExtractorMissing):
         return ConfigurationError(message, failure)
-    if isinstance(failure, ReadFailure | NotExtracted):
+    if isinstance(failure, ReadFailure | NotExtracted | NotFetched | UrlRefused):
         return IngestionError(message, failure)
     return ConfigurationError(message, failure)

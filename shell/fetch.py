@@ -6,10 +6,10 @@ from typing import TypeAlias
 from attrs import frozen
 
 from groundkit.citations import cite
-from groundkit.core.model import Chunk, Citation, Verification
+from groundkit.core.model import Chunk, Citation, FetchFacts, Verification
 from groundkit.core.ports import StoreView
 from groundkit.core.result import Failure, Result, Success
-from groundkit.core.storage import ChunksByPrefix, Generation, StorageFailure
+from groundkit.core.storage import ChunksByPrefix, Generation, StorageFailure, StoredChunk
 from groundkit.requests import AmbiguousChunk
 
 FetchRefused: TypeAlias = StorageFailure | AmbiguousChunk
@@ -21,17 +21,21 @@ _NAMED = 3
 
 @frozen
 class FetchedChunk:
-    """A chunk asked for by its id, with its verification; an unknown id gives no chunk, and says so."""
+    """A chunk asked for by its id, with its verification; an unknown id gives no chunk, and says so.
+
+    `fetch` says how the page it stands in was fetched, if it is one.
+    """
 
     chunk_id: str
     chunk: Chunk | None
     citation: Citation | None
     verification: Verification
+    fetch: FetchFacts | None = None
 
 
 def fetch(
     view: StoreView, generation: Generation, beginning: str
-) -> Result[tuple[Chunk, Citation] | None, FetchRefused]:
+) -> Result[tuple[StoredChunk, Citation] | None, FetchRefused]:
     """The chunk alive at a generation whose id begins so, with its citation; None if there is none. Refused where several do."""
     if not _ID_START.fullmatch(beginning):
         return Success(None)
@@ -42,5 +46,5 @@ def fetch(
         return Failure(AmbiguousChunk(beginning, tuple(each.chunk.id for each in got.unwrap())))
     for stored in got.unwrap():
         cited = cite(view, generation, stored)
-        return cited if isinstance(cited, Failure) else Success((stored.chunk, cited.unwrap()))
+        return cited if isinstance(cited, Failure) else Success((stored, cited.unwrap()))
     return Success(None)

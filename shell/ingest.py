@@ -1,18 +1,22 @@
 """Ingest: gather what is known and found, decide per source, write in batches. One bad source never stops the others."""
 
-from contextlib import closing
+from collections.abc import Iterable
+from contextlib import closing, nullcontext
 
 from attrs import evolve
 
 from groundkit.core.changes import Write
 from groundkit.core.kinds import Dispatch, kind_of_record
 from groundkit.core.model import DocumentRecord, SourceClass
-from groundkit.core.ports import Ports, SourceReader
+from groundkit.core.ports import Archive, Ports, SourceReader
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import Settings, changed
 from groundkit.core.storage import AllRecords, RecordOfSource, StorageFailure, StoreState
+from groundkit.core.url_kinds import is_page
+from groundkit.core.urls import UrlRefused, WebUrl, web_url
 from groundkit.core.walking import Found, FoundFailed, FoundFile, FoundSkipped, WalkRequest, in_scope, source_of
 from groundkit.ingest_batch import Batching
+from groundkit.ingest_pages import Pages
 from groundkit.ingest_run import Run
 from groundkit.ingest_values import (
     BaseDiffers,
@@ -24,7 +28,10 @@ from groundkit.ingest_values import (
     NothingToIngest,
     OnEvent,
     SourceEvent,
+    SourceRefused,
+    SuspiciousPage,
 )
+from groundkit.keeping import keeper_of
 from groundkit.reading import settings_if_any
 from groundkit.writing import WriteFailure, Writer
 
@@ -37,6 +44,8 @@ __all__ = [
     "LossySource",
     "NothingToIngest",
     "SourceEvent",
+    "SourceRefused",
+    "SuspiciousPage",
     "ingest",
 ]
 
@@ -54,8 +63,10 @@ def ingest(
     process returned, if any.
     """
     refused = _refused(ports, request)
-    if refused is not None:
+    if isinstance(refused, Failure):
         return refused
+    if refused is not None:
+        return Success((refused, settled))
     if request.check:
         checked = _carried_out(_begin(ports, request, None), on_event)
         return checked if isinstance(checked, Failure) else Success((checked.unwrap()[0], settled))
@@ -72,15 +83,18 @@ def _carried_out(
     if isinstance(begun, Failure):
         return begun
     run = begun.unwrap()
-    with closing(run.reader):
+    with closing(run.reader) if run.reader is not None else nullcontext():
         done = run.carry_out(on_event)
     if isinstance(done, Failure):
         return done
     return Success((done.unwrap(), None if run.writer is None else run.writer.settled))
 
 
-def _refused(ports: Ports, request: IngestRequest) -> Failure[IngestRefused] | None:
-    """Why a collection that does not exist yet is not to be made: asked before the lock, which makes the index directory."""
+def _refused(ports: Ports, request: IngestRequest) -> Failure[IngestRefused] | IngestReport | None:
+    """Why a collection that does not exist yet is not to be made: asked before the lock, which makes the index directory.
+
+    A report: there is no page among what was asked that may be fetched.
+    """
     stored = settings_if_any(ports.documents)
     if isinstance(stored, Failure):
         return stored
@@ -89,6 +103,11 @@ def _refused(ports: Ports, request: IngestRequest) -> Failure[IngestRefused] | N
     wanted = changed(Settings(), request.change)
     if isinstance(wanted, Failure):
         return wanted
+    urls, refused = _urls(request.urls, wanted.unwrap())
+    if urls:
+        return None
+    if not request.paths:
+        return IngestReport(failed=tuple(FailedSource(each.source, each) for each in refused))
     opened = ports.sources(wanted.unwrap().base or "")
     if isinstance(opened, Failure):
         return opened
@@ -101,6 +120,13 @@ def _refused(ports: Ports, request: IngestRequest) -> Failure[IngestRefused] | N
     return Failure(NothingToIngest(request.paths, skipped))
 
 
+def _urls(given: Iterable[str], settings: Settings) -> tuple[tuple[WebUrl, ...], tuple[UrlRefused, ...]]:
+    """Each URL once: those that may be fetched, by their shape, and the others."""
+    judged = [web_url(each, settings.fetch_ports) for each in dict.fromkeys(given)]
+    refused = dict.fromkeys(each.failure() for each in judged if isinstance(each, Failure))
+    return tuple(each.unwrap() for each in judged if isinstance(each, Success)), tuple(refused)
+
+
 def _walk_request(ports: Ports, request: IngestRequest) -> WalkRequest:
     return WalkRequest(request.paths, Dispatch(request.as_text, ports.extractors.kinds))
 
@@ -111,6 +137,10 @@ def _begin(ports: Ports, request: IngestRequest, settled: StoreState | None) -> 
     if isinstance(stored, Failure):
         return stored
     before = stored.unwrap()
+    kept = ports.archive() if request.keep_bodies else None
+    if isinstance(kept, Failure):
+        return kept
+    archive = None if kept is None else kept.unwrap()
     if before is not None and before.base is not None and request.change.base not in (None, before.base):
         return Failure(BaseDiffers(before.base, request.change.base or ""))
     wanted = changed(before or Settings(), request.change)
@@ -118,12 +148,14 @@ def _begin(ports: Ports, request: IngestRequest, settled: StoreState | None) -> 
         return wanted
     # A new collection has nothing that was cut by other sizes.
     settings = evolve(wanted.unwrap(), recut=before is not None and wanted.unwrap().recut)
-    opened = ports.sources(settings.base or "")
-    if isinstance(opened, Failure):
-        return opened
-    reader = opened.unwrap()
-    prepared = _prepare(ports, request, before, settings, reader, settled)
-    if isinstance(prepared, Failure):
+    reader: SourceReader | None = None
+    if request.paths or (settings.recut and settings.base is not None):
+        opened = ports.sources(settings.base or "")
+        if isinstance(opened, Failure):
+            return opened
+        reader = opened.unwrap()
+    prepared = _prepare(ports, request, before, settings, reader, settled, archive)
+    if isinstance(prepared, Failure) and reader is not None:
         reader.close()
     return prepared
 
@@ -133,25 +165,34 @@ def _prepare(
     request: IngestRequest,
     before: Settings | None,
     settings: Settings,
-    reader: SourceReader,
+    reader: SourceReader | None,
     settled: StoreState | None,
+    archive: Archive | None,
 ) -> Result[Run, IngestRefused]:
-    found = tuple(reader.walk(_walk_request(ports, request)))
-    known = Success({}) if before is None else _known(ports, () if settings.recut else request.paths, found)
+    found = () if reader is None or not request.paths else tuple(reader.walk(_walk_request(ports, request)))
+    urls, refused = _urls(request.urls, settings)
+    known = Success({}) if before is None else _known(ports, request, urls, found, settings.recut)
     if isinstance(known, Failure):
         return known
     records = known.unwrap()
-    to_do = any(isinstance(each, FoundFile | FoundFailed) for each in found)
-    if not to_do and not any(in_scope(request.paths, source) for source in records):
+    to_do = urls or refused or any(isinstance(each, FoundFile | FoundFailed) for each in found)
+    if not to_do and not any(in_scope(request.paths, source) for source in records if not is_page(source)):
         return Failure(NothingToIngest(request.paths, len(found)))
     if settings.recut:
         found += _others(records, found, request.paths)
+        asked = {each.source for each in urls}
+        pages = [each.source for each in records.values() if each.fetch is not None and each.source not in asked]
+        more, no_more = _urls(pages, settings)
+        urls, refused = (*urls, *more), (*refused, *no_more)
     writer = None if request.check else _writer(ports, before, settings, settled)
     if isinstance(writer, Failure):
         return writer
     limits = Batching(BATCH_DOCUMENTS, BATCH_CHARACTERS)
     ready = None if writer is None else writer.unwrap()
-    return Success(Run(ports, request, settings, reader, ready, found, records, limits))
+    pages_of = Pages(ports, settings, records, archive)
+    return Success(
+        Run(ports, request, settings, reader, ready, found, records, limits, pages_of, urls, failed=list(refused))
+    )
 
 
 def _writer(
@@ -162,7 +203,7 @@ def _writer(
         created = ports.documents.create(settings, ports.lexical(settings.language).analyzer)
         if isinstance(created, Failure):
             return created
-    writer = Writer(ports.documents, ports.lexical(settings.language), settled)
+    writer = Writer(ports.documents, ports.lexical(settings.language), settled, keeper_of(ports))
     recovered = writer.recover()
     if isinstance(recovered, Failure):
         return recovered
@@ -186,17 +227,17 @@ def _others(records: dict[str, DocumentRecord], found: tuple[Found, ...], paths:
 
 
 def _known(
-    ports: Ports, paths: tuple[str, ...], found: tuple[Found, ...]
+    ports: Ports, request: IngestRequest, urls: tuple[WebUrl, ...], found: tuple[Found, ...], everything: bool
 ) -> Result[dict[str, DocumentRecord], StorageFailure]:
-    """The stored documents that this run may touch: one look-up each for single files, else all (also with no path)."""
+    """The stored documents that this run may touch: one look-up each for pages and single files, else all."""
     viewed = ports.documents.view()
     if isinstance(viewed, Failure):
         return viewed
-    files = {each.source for each in found if isinstance(each, FoundFile)}
+    single = {each.source for each in found if isinstance(each, FoundFile)}.issuperset(request.paths)
     with closing(viewed.unwrap()) as view:
         at = view.state.tip.mark.generation
-        single = bool(paths) and files.issuperset(paths)
-        wanted = [RecordOfSource(path) for path in paths] if single else [AllRecords()]
+        sources = (*request.paths, *(each.source for each in urls))
+        wanted = [RecordOfSource(each) for each in sources] if single and not everything else [AllRecords()]
         known: dict[str, DocumentRecord] = {}
         for query in wanted:
             records = view.records(query, at)

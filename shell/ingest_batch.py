@@ -1,15 +1,17 @@
 """What an ingest has ready to be written, and how many of its sources are decided about."""
 
+from collections.abc import Iterable
+
 from attrs import Factory, define, frozen
 
-from groundkit.core.changes import NewDocument, Write
+from groundkit.core.changes import KeptFile, NewDocument, Write
 from groundkit.core.model import DocumentRecord
 from groundkit.ingest_values import OnEvent, SourceEvent
 
 
 @frozen
 class Batching:
-    """A batch is written when it holds so many documents or so many code points of text.
+    """A batch is written when it holds so many documents or so many code points of text; bytes of files count as these.
 
     An extracted document counts for `EXTRACTED_WEIGHT` of them: whoever is interrupted is not to lose minutes of work.
     """
@@ -26,6 +28,7 @@ class Batch:
     documents: list[NewDocument] = Factory(list)
     rebound: list[DocumentRecord] = Factory(list)
     removed: list[str] = Factory(list)
+    files: list[KeptFile] = Factory(list)
     weight: int = 0
     characters: int = 0
 
@@ -38,11 +41,16 @@ class Batch:
         self.rebound.append(record)
         self.weight += 1 if record.extraction is None else EXTRACTED_WEIGHT
 
+    def keep(self, files: Iterable[KeptFile]) -> None:
+        for each in files:
+            self.files.append(each)
+            self.characters += len(each.data)
+
     def holds(self, limits: Batching) -> bool:
         return self.weight >= limits.documents or self.characters >= limits.characters
 
     def write(self) -> Write:
-        return Write(tuple(self.documents), tuple(self.rebound), tuple(self.removed))
+        return Write(tuple(self.documents), tuple(self.rebound), tuple(self.removed), files=tuple(self.files))
 
 
 @define

@@ -1,5 +1,6 @@
 """One ingest under way: each source read, decided about, cut and queued; batches written behind while it goes on."""
 
+import time
 from collections import Counter
 from contextlib import closing
 
@@ -9,8 +10,9 @@ from groundkit.behind import Behind, Nowhere
 from groundkit.core.changes import NewDocument, SourceFailure, Write
 from groundkit.core.decoding import decode
 from groundkit.core.extraction import Extraction, ExtractionFailed, Hint, IncompleteRefused, NotExtracted
+from groundkit.core.fetching import NotFetched
 from groundkit.core.kinds import Kind, Loader, looks_like, mislabelled, suffix_of
-from groundkit.core.model import DocumentRecord, SourceClass
+from groundkit.core.model import DocumentRecord, FromSnapshot, SourceClass
 from groundkit.core.planning import (
     Add,
     Fail,
@@ -28,6 +30,8 @@ from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import Settings, limits_for
 from groundkit.core.sources import ReadFailure, ReadProblem, ReadSource
 from groundkit.core.storage import ChunksOfDocument, StorageFailure
+from groundkit.core.url_kinds import is_page
+from groundkit.core.urls import UrlRefused, WebUrl
 from groundkit.core.versions import (
     Origin,
     extracted_origin,
@@ -37,7 +41,9 @@ from groundkit.core.versions import (
     text_version,
 )
 from groundkit.core.walking import Found, FoundFailed, FoundFile, FoundSkipped, SkipReason, in_scope, source_of
+from groundkit.fetches import Answered, Fetches
 from groundkit.ingest_batch import Batch, Batching, Teller
+from groundkit.ingest_pages import Pages, PageVersion, ToExtract, Unchanged
 from groundkit.ingest_pending import Pending
 from groundkit.ingest_values import (
     FailedSource,
@@ -45,41 +51,52 @@ from groundkit.ingest_values import (
     IngestRequest,
     LossySource,
     OnEvent,
+    SourceRefused,
+    SuspiciousPage,
 )
 from groundkit.retaining import retain_cited
 from groundkit.writing import WriteFailure, Writer
 
+#: Between two looks at what is extracted and what is fetched, in seconds.
+_BREATH = 0.01
+
 
 @define
 class Run:
-    """One ingest under way. Without a writer it decides everything and writes nothing."""
+    """One ingest under way. Without a writer it decides everything and writes nothing; without a reader there are no files."""
 
     ports: Ports
     request: IngestRequest
     settings: Settings
-    reader: SourceReader
+    reader: SourceReader | None
     writer: Writer | None
     found: tuple[Found, ...]
     known: dict[str, DocumentRecord]
     batching: Batching
+    pages: Pages
+    urls: tuple[WebUrl, ...] = ()
     counts: Counter[str] = Factory(Counter)
     formats: Counter[str] = Factory(Counter)
-    failed: list[ReadFailure | NotExtracted] = Factory(list)
+    failed: list[SourceRefused] = Factory(list)
     losses: list[LossySource] = Factory(list)
+    suspicious: list[SuspiciousPage] = Factory(list)
     batch: Batch = Factory(Batch)
     extracts: bool = False
 
     def carry_out(self, on_event: OnEvent | None) -> Result[IngestReport, WriteFailure]:
         """Everything. A failure means that not all was accepted; what was written stays."""
         pending = Pending(lambda: self.ports.extractions(self.request.jobs))
+        fetches = Fetches(self.ports.fetcher, self.pages.requests(self.urls))
         behind = Nowhere() if self.writer is None else Behind(self.writer)
-        with behind, closing(pending):
-            return self._carry_out(behind, pending, Teller(on_event, len(self.found)))
+        teller = Teller(on_event, len(self.found) + len(self.urls))
+        with behind, closing(pending), closing(fetches):
+            fetches.start()
+            return self._carry_out(behind, pending, fetches, teller)
 
     def _carry_out(
-        self, behind: Behind | Nowhere, pending: Pending, teller: Teller
+        self, behind: Behind | Nowhere, pending: Pending, fetches: Fetches, teller: Teller
     ) -> Result[IngestReport, WriteFailure]:
-        """Found sources in order; those that are extracted as their texts come in."""
+        """Found sources in order; pages as they come in, and what is extracted as its text does."""
         for each in self.found:
             action = self._one(each, pending)
             if action is not None:
@@ -87,10 +104,16 @@ class Run:
             refused = self._taken_in(behind, pending, teller, pending.crowded)
             if refused is not None:
                 return refused
-        while not pending.empty:
-            refused = self._taken_in(behind, pending, teller, wait=True)
+        while not (pending.empty and fetches.empty):
+            if not pending.crowded:
+                for answered in fetches.answered(wait=pending.empty):
+                    self._answered(answered, pending, teller)
+            # Both are under way: look at either in turn, without leaving the other waiting.
+            refused = self._taken_in(behind, pending, teller, wait=fetches.empty or pending.crowded)
             if refused is not None:
                 return refused
+            if not (pending.empty or fetches.empty):
+                time.sleep(_BREATH)
         return self._finish(behind)
 
     def _taken_in(
@@ -109,6 +132,7 @@ class Run:
             case FoundFailed(failure):
                 return self._fail(failure)
             case FoundFile(source, kind):
+                assert self.reader is not None
                 read = self.reader.read(source, self.settings.max_bytes)
                 if isinstance(read, Failure):
                     return self._fail(read.failure())
@@ -125,7 +149,36 @@ class Run:
                 return self._fail(NotExtracted(source, lacking.failure()))
         return "skipped"
 
-    def _fail(self, failure: ReadFailure | NotExtracted) -> str:
+    def _answered(self, answered: Answered, pending: Pending, teller: Teller) -> None:
+        """A page that was fetched, or was not."""
+        request, _ = answered
+        action = self._page(answered, pending)
+        if action is not None:
+            teller.tell(request.url.source, action)
+
+    def _page(self, answered: Answered, pending: Pending) -> str | None:
+        taken = self.pages.taken(*answered)
+        if isinstance(taken, Failure):
+            return self._fail(taken.failure())
+        match taken.unwrap():
+            case Unchanged(record):
+                if self.request.strict and record.extraction is not None and record.incomplete:
+                    return self._fail(NotExtracted(record.source, IncompleteRefused(record.extraction.losses)))
+                return self._counted("unchanged", record.media_type)
+            case ToExtract(origin, job):
+                pending.start(origin, job)
+                return None
+            case PageVersion() as version:
+                return self._page_version(version)
+
+    def _page_version(self, version: PageVersion) -> str:
+        new = version.new
+        if new.record.fetch is not None and new.record.fetch.suspicions:
+            self.suspicious.append(SuspiciousPage(new.record.source, new.record.fetch.suspicions))
+        self.batch.keep(version.files)
+        return self._queue(version.origin, new)
+
+    def _fail(self, failure: SourceRefused) -> str:
         self.failed.append(failure)
         return Fail.__name__.lower()
 
@@ -168,12 +221,16 @@ class Run:
     def _extracted(self, origin: Origin, extracted: Result[Extraction, ExtractionFailed]) -> str:
         """What comes of a source whose extraction has ended."""
         if isinstance(extracted, Failure):
+            self.pages.given_up(origin)
             return self._fail(NotExtracted(origin.source, extracted.failure()))
         extraction, known = extracted.unwrap(), self.known.get(origin.source)
         if self.request.strict and extraction.incomplete:
+            self.pages.given_up(origin)
             return self._fail(NotExtracted(origin.source, IncompleteRefused(extraction.losses)))
         if extraction.losses or extraction.incomplete:
             self.losses.append(LossySource(origin.source, extraction.losses, extraction.incomplete))
+        if isinstance(origin.provenance, FromSnapshot):
+            return self._page_version(self.pages.version(origin, extraction))
         facts = facts_of(origin, extraction)
         if known is not None and isinstance(after_extracting(known, facts.digest, origin.chunker), Rebind):
             same = evolve(known, provenance=origin.provenance, fingerprint=origin.fingerprint, extraction=facts)
@@ -201,8 +258,11 @@ class Run:
         return self._told(action, origin)
 
     def _told(self, action: str, origin: Origin) -> str:
+        return self._counted(action, origin.media_type)
+
+    def _counted(self, action: str, media_type: str) -> str:
         self.counts[action] += 1
-        self.formats[origin.media_type] += 1
+        self.formats[media_type] += 1
         return action
 
     def _taken(self) -> Write:
@@ -224,7 +284,7 @@ class Run:
     def _finish(self, behind: Behind | Nowhere) -> Result[IngestReport, WriteFailure]:
         """Removals, the last batch, and the list of failures."""
         files = frozenset(each.source for each in self.found if isinstance(each, FoundFile))
-        told = files | {each.source for each in self.failed}
+        told = files | {each.source for each in self.failed if isinstance(each, ReadFailure | NotExtracted)}
         untold = tuple(each.failure.source for each in self.found if isinstance(each, FoundFailed))
         gone = removals(self.known.values(), self.request.paths, told, untold, self.request.prune_all)
         self.batch.removed.extend(gone.removed)
@@ -260,6 +320,8 @@ class Run:
             gone=gone.removed,
             held_back=gone.held_back,
             pending=pending,
+            suspicious=tuple(sorted(self.suspicious, key=_source)),
+            unswept=() if self.writer is None else self.writer.unswept,
         )
 
     def _note_failures(self, untold: tuple[str, ...]) -> Result[None, StorageFailure]:
@@ -273,17 +335,21 @@ class Run:
             return noted
         before = [each.source for each in noted.unwrap()]
         files = {each.source for each in self.found if isinstance(each, FoundFile)}  # some beside the asked paths
-        asked = {each for each in before if in_scope(self.request.paths, each) and not in_scope(untold, each)}
+        files |= {each.source for each in self.urls}
+        local = [each for each in before if not is_page(each)]
+        asked = {each for each in local if in_scope(self.request.paths, each) and not in_scope(untold, each)}
         told = [each for each in before if each in asked or each in files]
         now = self.ports.clock.now()
-        failures = [_noted(each, now) for each in sorted(self.failed, key=_source)]
+        # A URL that is not fetched at all has no name that another ingest could give again.
+        noted_now = [each for each in self.failed if not isinstance(each, UrlRefused)]
+        failures = [_noted(each, now) for each in sorted(noted_now, key=_source)]
         return self.ports.documents.record_failures(told, failures) if told or failures else Success(None)
 
 
-def _source(each: ReadFailure | NotExtracted | LossySource) -> str:
+def _source(each: SourceRefused | LossySource | SuspiciousPage) -> str:
     return each.source
 
 
-def _noted(failure: ReadFailure | NotExtracted, now: str) -> SourceFailure:
+def _noted(failure: ReadFailure | NotExtracted | NotFetched, now: str) -> SourceFailure:
     reason = failure.problem.value if isinstance(failure, ReadFailure) else failure.reason
     return SourceFailure(failure.source, reason, failure.detail, now)

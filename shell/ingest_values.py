@@ -6,16 +6,23 @@ from typing import TypeAlias
 from attrs import Factory, frozen
 
 from groundkit.core.extraction import NotExtracted
-from groundkit.core.ports import LockBusy
+from groundkit.core.fetching import NotFetched
+from groundkit.core.ports import LockBusy, NoArchive
 from groundkit.core.settings import SettingsChange, SettingsRefused
 from groundkit.core.sources import ReadFailure
+from groundkit.core.urls import UrlRefused
+from groundkit.keeping import UnsweptFile
 from groundkit.writing import WriteFailure
+
+#: Why a source could not be ingested: its file, its extraction, the URL as it is written, or what came of fetching it.
+SourceRefused: TypeAlias = ReadFailure | NotExtracted | NotFetched | UrlRefused
 
 
 @frozen
 class IngestRequest:
-    """Paths relative to the base directory; what is to be different about the collection's settings.
+    """Paths relative to the base directory and URLs; what is to be different about the collection's settings.
 
+    With `keep_bodies`, the raw responses of pages are kept, too.
     `wait` is how many seconds to wait for another writer, `jobs` how many sources to extract at a time. `strict` refuses
     documents of which text is missing. With `check` nothing is written: the report says what would be.
     """
@@ -28,6 +35,8 @@ class IngestRequest:
     jobs: int = 1
     strict: bool = False
     check: bool = False
+    urls: tuple[str, ...] = ()
+    keep_bodies: bool = False
 
 
 @frozen
@@ -61,11 +70,12 @@ class FailedSource:
     """A source that could not be ingested; `error` is the failure with its facts."""
 
     source: str
-    error: ReadFailure | NotExtracted
+    error: SourceRefused
 
     @property
     def reason(self) -> str:
-        """One word: a `ReadProblem`, an `ExtractionProblem`, `extractor_missing` or `incomplete`."""
+        """One word: a `ReadProblem`, an `ExtractionProblem`, a `FetchProblem`, a `UrlProblem`, `extractor_missing` or
+        `incomplete`."""
         return self.error.problem.value if isinstance(self.error, ReadFailure) else self.error.reason
 
     @property
@@ -86,12 +96,21 @@ class LossySource:
 
 
 @frozen
+class SuspiciousPage:
+    """A page that was taken although it may not be the one that was meant: what speaks for that."""
+
+    source: str
+    suspicions: tuple[str, ...]
+
+
+@frozen
 class IngestReport:
     """How many sources were added, replaced, rebound, kept, removed; the chunks written; what failed or was passed over.
 
     `formats` counts the documents that are up to date now, by media type; `losses` are those among the new ones whose text
     is not whole; `gone` are the removed sources, `held_back` those whose removal a guard prevented. `pending` says what is
-    still to be finished by the next writer, though the write is accepted.
+    still to be finished by the next writer, though the write is accepted; `unswept` are files of documents that are gone,
+    which the next write tries again to unlink.
     """
 
     added: int = 0
@@ -108,6 +127,8 @@ class IngestReport:
     gone: tuple[str, ...] = ()
     held_back: tuple[str, ...] = ()
     pending: WriteFailure | None = None
+    suspicious: tuple[SuspiciousPage, ...] = ()
+    unswept: tuple[UnsweptFile, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -115,5 +136,7 @@ class IngestReport:
         return not (self.failed or self.held_back)
 
 
-IngestRefused: TypeAlias = NothingToIngest | BaseDiffers | SettingsRefused | LockBusy | WriteFailure | ReadFailure
+IngestRefused: TypeAlias = (
+    NothingToIngest | BaseDiffers | SettingsRefused | LockBusy | WriteFailure | ReadFailure | NoArchive
+)
 OnEvent: TypeAlias = Callable[[SourceEvent], object]

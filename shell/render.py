@@ -5,17 +5,19 @@ from typing import TypeAlias
 from groundkit.bases import NotBelowBase
 from groundkit.config import BadCollectionName, NoIndexDirectory, UnknownCollection
 from groundkit.core.extraction import NotExtracted
+from groundkit.core.fetching import NotFetched
 from groundkit.core.model import Verification
 from groundkit.core.paths import PathProblem, PathRefused
-from groundkit.core.ports import LockBusy
+from groundkit.core.ports import LockBusy, NoArchive
 from groundkit.core.query import QueryProblem, QueryRefused
 from groundkit.core.ranking import GhostRows
 from groundkit.core.settings import SettingsRefused
 from groundkit.core.sources import ReadFailure
 from groundkit.core.storage import LexicalFailure, LexicalProblem, StorageFailure, StorageProblem
+from groundkit.core.urls import UrlRefused
 from groundkit.ingest import BaseDiffers, NothingToIngest
 from groundkit.reading import AnalyzerChanged, NeverPaired
-from groundkit.requests import AmbiguousChunk, BadExtractor, NoBaseGiven, UnsupportedSource
+from groundkit.requests import AmbiguousChunk, BadExtractor, NoBaseGiven, NotAPath
 
 #: A failure that is the machine's, or of what lies on it.
 STORAGE_FAILURES = AnalyzerChanged | GhostRows | LexicalFailure | LockBusy | NeverPaired | StorageFailure
@@ -25,6 +27,7 @@ _REQUESTS = (
     | BadCollectionName
     | BadExtractor
     | BaseDiffers
+    | NoArchive
     | NoBaseGiven
     | NoIndexDirectory
     | NotBelowBase
@@ -33,10 +36,10 @@ _REQUESTS = (
     | QueryRefused
     | SettingsRefused
     | UnknownCollection
-    | UnsupportedSource
+    | NotAPath
 )
 
-AnyFailure: TypeAlias = STORAGE_FAILURES | _REQUESTS | ReadFailure | NotExtracted
+AnyFailure: TypeAlias = STORAGE_FAILURES | _REQUESTS | ReadFailure | NotExtracted | NotFetched | UrlRefused
 
 NEGATIVE, WRONG_REQUEST, MACHINE_SAID_NO = 1, 2, 3
 
@@ -47,7 +50,7 @@ def exit_code_of(failure: object) -> int:
         return WRONG_REQUEST
     if isinstance(failure, ReadFailure) and not failure.source:
         return WRONG_REQUEST  # the base directory itself: nothing could begin
-    if isinstance(failure, ReadFailure | NotExtracted | Verification):
+    if isinstance(failure, ReadFailure | NotExtracted | NotFetched | UrlRefused | Verification):
         return NEGATIVE
     return MACHINE_SAID_NO
 
@@ -94,7 +97,7 @@ def sentence(failure: AnyFailure) -> str:
     """What went wrong and, where there is one, the way out."""
     if isinstance(failure, ReadFailure):
         return f"{failure.source}: {failure.detail}" if failure.source else failure.detail
-    if isinstance(failure, NotExtracted):
+    if isinstance(failure, NotExtracted | NotFetched | UrlRefused):
         return f"{failure.source}: {failure.detail}"
     if isinstance(failure, STORAGE_FAILURES):
         return _storage_sentence(failure)
@@ -161,5 +164,7 @@ def _request_sentence(failure: _REQUESTS) -> str:
         case UnknownCollection(name, directory, existing):
             there = f"there is {', '.join(existing)}" if existing else "there is none yet; `gk ingest PATH` makes one"
             return f"no collection {name} in {directory}: {there}"
-        case UnsupportedSource(source, detail):
-            return f"{source}: {detail}"
+        case NoArchive(command):
+            return f"raw responses are kept as WARC records, for which a package is missing; {command}"
+        case NotAPath(source):
+            return f"{source} is a URL, not a path"

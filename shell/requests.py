@@ -1,10 +1,8 @@
 """Failures of requests that several use cases share."""
 
-import re
-
 from attrs import frozen
 
-from groundkit.core.paths import is_url
+from groundkit.core.url_kinds import is_url
 
 
 @frozen
@@ -21,11 +19,10 @@ class NoBaseGiven:
 
 
 @frozen
-class UnsupportedSource:
-    """A source of a kind that this version does not ingest."""
+class NotAPath:
+    """A URL where a path was meant; its secrets are masked."""
 
     source: str
-    detail: str
 
 
 @frozen
@@ -46,12 +43,10 @@ def no_extractor(given: object) -> str | None:
     return None
 
 
-def web_refused(path: str) -> UnsupportedSource | None:
-    """Why a path is no path but a URL, and so not ingested; None for a path."""
-    return UnsupportedSource(_host_of(path), "web pages are not ingested yet") if is_url(path) else None
+def not_a_path(given: str) -> NotAPath | None:
+    """Why something given as a path is none; None for a path."""
+    if not is_url(given):
+        return None
+    from groundkit.core.masking import masked
 
-
-def _host_of(url: str) -> str:
-    """A URL's scheme and host, without what might be a secret in it."""
-    scheme, _, rest = url.partition("://")
-    return f"{scheme}://{re.split(r'[/?#]', rest, maxsplit=1)[0].rpartition('@')[2]}"
+    return NotAPath(masked(given))

@@ -10,6 +10,7 @@ from groundkit.core.ports import ExtractorRegistry, StoreView
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import Settings
 from groundkit.core.storage import AllRecords, Generation, StorageFailure
+from groundkit.ingest_values import SuspiciousPage
 
 
 @frozen
@@ -50,6 +51,8 @@ class IndexStatus:
     failures: tuple[SourceFailure, ...]
     extractors: tuple[BoundDocuments, ...] = ()
     incomplete: tuple[IncompleteDocument, ...] = ()
+    pages: int = 0
+    suspicious: tuple[SuspiciousPage, ...] = ()
 
     @property
     def inactive(self) -> int:
@@ -83,6 +86,12 @@ def status_of(
             IncompleteDocument(each.source, each.extraction.losses)
             for each in records.unwrap()
             if each.extraction is not None and each.incomplete
+        ),
+        pages=sum(each.fetch is not None for each in records.unwrap()),
+        suspicious=tuple(
+            SuspiciousPage(each.source, each.fetch.suspicions)
+            for each in records.unwrap()
+            if each.fetch is not None and each.fetch.suspicions
         ),
     )
     return Success(status)

@@ -1,4 +1,4 @@
-"""Citations checked with nothing but a base directory, without a collection."""
+"""Citations checked with nothing but the sources, without a collection."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -7,9 +7,11 @@ from pathlib import Path
 
 from attrs import evolve
 
-from groundkit.compose import extractions, sources_below
+from groundkit.compose import extractions, snapshots_in, sources_below
+from groundkit.core import snapshots
 from groundkit.core.fingerprint import text_digest
 from groundkit.core.model import Citation, Verification
+from groundkit.core.paths import Style
 from groundkit.core.ports import Extractor
 from groundkit.core.result import Failure
 from groundkit.core.settings import Settings
@@ -20,34 +22,38 @@ from groundkit.verify import Extractors, Lookup, OpenSources, resolve, verify
 
 PathLike = str | os.PathLike[str]
 
+STYLE = Style.WINDOWS if os.name == "nt" else Style.POSIX
+
 
 def verify_citation(
     citation: Citation,
     expected_text: str | None = None,
     *,
-    base: PathLike | None,
+    base: PathLike | None = None,
+    snapshot_dir: PathLike | None = None,
     extractors: Sequence[Extractor] = (),
     settings: Settings | None = None,
 ) -> Verification:
-    """Check a citation with nothing but the base directory. Never raises.
+    """Check a citation with nothing but the base directory, or for that of a page the snapshot directory. Never raises.
 
     With `expected_text`, that is what the source has to say at the span, whatever digest the citation carries.
     `extractors` are asked before the built-in ones; `settings` have the limits, where they are not the usual ones.
     """
     expected = citation if expected_text is None else evolve(citation, digest=text_digest(expected_text))
-    with _lookup(base, extractors, settings) as lookup:
+    with _lookup(base, snapshot_dir, extractors, settings) as lookup:
         return verify(lookup, expected)
 
 
 def resolve_citation(
     citation: Citation,
     *,
-    base: PathLike | None,
+    base: PathLike | None = None,
+    snapshot_dir: PathLike | None = None,
     extractors: Sequence[Extractor] = (),
     settings: Settings | None = None,
 ) -> str:
     """The text a citation stands for, as its source has it now; `RetrievalError` with the verdict where it does not."""
-    with _lookup(base, extractors, settings) as lookup:
+    with _lookup(base, snapshot_dir, extractors, settings) as lookup:
         resolved = resolve(lookup, citation)
     if isinstance(resolved, Failure):
         raise RetrievalError(resolved.failure())
@@ -55,10 +61,13 @@ def resolve_citation(
 
 
 @contextmanager
-def _lookup(base: PathLike | None, extractors: Sequence[Extractor], settings: Settings | None) -> Iterator[Lookup]:
+def _lookup(
+    base: PathLike | None, snapshot_dir: PathLike | None, extractors: Sequence[Extractor], settings: Settings | None
+) -> Iterator[Lookup]:
+    kept = None if snapshot_dir is None else snapshots_in(Path(os.path.abspath(snapshot_dir)))
     with closing(Extracting(extractions, process_memo())) as extracting:
         how = Extractors(Registry(tuple(extractors)), extracting)
-        yield Lookup(_opener_of(base), how, settings or Settings())
+        yield Lookup(_opener_of(base), how, settings or Settings(), snapshots=kept)
 
 
 def _opener_of(base: PathLike | None) -> OpenSources | None:
@@ -66,3 +75,19 @@ def _opener_of(base: PathLike | None) -> OpenSources | None:
         return None
     directory = Path(os.path.abspath(base))
     return lambda: sources_below(directory, None)
+
+
+def snapshot_dir_for(index_dir: PathLike, collection: str) -> Path:
+    """The directory of a collection's snapshots: what `verify_citation` takes as `snapshot_dir`."""
+    return Path(snapshots.snapshot_dir_for(os.fspath(index_dir), collection, STYLE))
+
+
+def snapshot_path_for(snapshot_dir: PathLike, document_id: str) -> Path:
+    """Where the snapshot of a document lies. ValueError for an id that is not one part of a path.
+
+    Arithmetic only: whoever opens it must follow no link, as `verify_citation` does not.
+    """
+    path = snapshots.snapshot_path_for(os.fspath(snapshot_dir), document_id, STYLE)
+    if isinstance(path, Failure):
+        raise ValueError(f"{document_id!r} names no snapshot: {path.failure().why}")  # noqa: TRY004 - of the value
+    return Path(path.unwrap())

@@ -19,10 +19,11 @@ from groundkit.core.model import (
     Verification,
 )
 from groundkit.core.paths import is_within_base
-from groundkit.core.ports import ExtractionJob, ExtractorRegistry, KeptExtractions, SourceReader
+from groundkit.core.ports import ExtractionJob, ExtractorRegistry, KeptExtractions, KeptFiles, SourceReader
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import Settings, limits_for
 from groundkit.core.sources import ReadFailure, ReadProblem, ReadSource
+from groundkit.core.storage import KeptProblem, KeptUnread
 from groundkit.core.verdicts import (
     Evidence,
     ExtractorInactive,
@@ -31,6 +32,8 @@ from groundkit.core.verdicts import (
     NoText,
     NotReExtracted,
     OutOfBudget,
+    SnapshotFound,
+    SnapshotUnread,
     TextFound,
     judge,
 )
@@ -63,13 +66,15 @@ class Extractors:
 class Lookup:
     """How to look at sources again: what opens them (None: there is no base), who extracts, and the limits of both.
 
-    `cited` gives the text of a citation where it is at hand; it is asked only to say more about a drift.
+    `cited` gives the text of a citation where it is at hand; it is asked only to say more about a drift. `snapshots` are
+    those of pages (None: nobody said where they lie).
     """
 
     sources: OpenSources | None
     extractors: Extractors
     settings: Settings
     cited: Callable[[Citation], str | None] = _not_at_hand
+    snapshots: KeptFiles | None = None
 
 
 @frozen
@@ -103,7 +108,7 @@ def verify_all(lookup: Lookup, citations: Iterable[Citation], budget: int | None
 
 def verify_together(lookup: Lookup, citations: Sequence[Citation], budget: int) -> list[Verification]:
     """The verifications of a few citations in their order, each source being read once whatever the order is."""
-    by_source = sorted(range(len(citations)), key=lambda at: citations[at].source)
+    by_source = sorted(range(len(citations)), key=lambda at: (citations[at].source, citations[at].document_id))
     checked = verify_all(lookup, (citations[at] for at in by_source), budget)
     found = dict(zip(by_source, (each.verification for each in checked), strict=True))
     return [found[at] for at in range(len(citations))]
@@ -136,13 +141,16 @@ class _Looker:
     _budget: int | None
     _spent: int = 0
     _last: tuple[str, Provenance, Evidence] | None = None
+    _page: tuple[str, Evidence] | None = None
     _failed: dict[tuple[str, Provenance], Evidence] = Factory(dict)
 
     def evidence(self, citation: Citation) -> Evidence:
         """Containment before anything else is looked at, then the recorded identity, then the source."""
         source, provenance = citation.source, citation.provenance
         if isinstance(provenance, FromSnapshot):
-            return NoSnapshots()
+            if self._page is None or self._page[0] != citation.document_id:
+                self._page = citation.document_id, self._snapshot(citation.document_id)
+            return self._page[1]
         if not is_within_base(source):
             return NoText(ReadFailure(source, ReadProblem.OUTSIDE_BASE, "lies outside the base directory"))
         if (source, provenance) in self._failed:  # to run into a limit once is enough
@@ -152,6 +160,23 @@ class _Looker:
         if isinstance(self._last[2], NotReExtracted):
             self._failed[source, provenance] = self._last[2]
         return self._last[2]
+
+    def _snapshot(self, document_id: str) -> Evidence:
+        """The local copy of a page: no network, no extractor."""
+        snapshots = self._lookup.snapshots
+        if snapshots is None:
+            return NoSnapshots()
+        if self._exhausted:
+            return self._out_of_budget()
+        read = snapshots.get(document_id)
+        if isinstance(read, Failure):
+            return SnapshotUnread(read.failure())
+        data = read.unwrap()
+        self._spent += len(data)
+        try:
+            return SnapshotFound(data.decode())
+        except UnicodeDecodeError as error:
+            return SnapshotUnread(KeptUnread(KeptProblem.CORRUPT, f"its snapshot is not UTF-8: {error.reason}"))
 
     def _looked(self, source: str, provenance: FromText | FromExtractor) -> Evidence:
         if self._exhausted:
@@ -241,6 +266,6 @@ def resolve(lookup: Lookup, citation: Citation) -> Result[str, Verification]:
     with ExitStack() as stack:
         evidence = _Looker(lookup, _reading(lookup, stack), None).evidence(citation)
     verification = judge(citation, evidence)
-    if verification and isinstance(evidence, TextFound):
+    if verification and isinstance(evidence, TextFound | SnapshotFound):
         return Success(evidence.text[citation.span.start : citation.span.end])
     return Failure(verification)

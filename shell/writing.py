@@ -11,6 +11,8 @@ from groundkit.core.ports import DocumentStore, LexicalIndex, Ports, StoreView
 from groundkit.core.recovery import Finish, Rebuild, Replay, recovery_for
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.storage import LexicalFailure, LexicalProblem, Mark, StorageFailure, StoreState
+from groundkit.core.url_kinds import is_page
+from groundkit.keeping import Keeper, UnsweptFile, keeper_of
 from groundkit.reading import stored_settings
 
 WriteFailure: TypeAlias = StorageFailure | LexicalFailure
@@ -31,18 +33,33 @@ class Written:
 
 
 class Writer:
-    """One holder of the lock. `settled` is the state the last holder in this process left behind, if it left one."""
+    """One holder of the lock. `settled` is the state the last holder in this process left behind, if it left one.
 
-    def __init__(self, documents: DocumentStore, lexical: LexicalIndex, settled: StoreState | None = None) -> None:
+    Without a keeper there are no files beside the rows, and none can be written.
+    """
+
+    def __init__(
+        self,
+        documents: DocumentStore,
+        lexical: LexicalIndex,
+        settled: StoreState | None = None,
+        keeper: Keeper | None = None,
+    ) -> None:
         self._documents = documents
         self._lexical = lexical
         self._left = settled
         self._settled: StoreState | None = None
+        self._keeper = keeper
 
     @property
     def settled(self) -> StoreState | None:
         """The state in which everything was seen to agree; None while something is unfinished."""
-        return self._settled
+        return None if self.unswept else self._settled
+
+    @property
+    def unswept(self) -> tuple[UnsweptFile, ...]:
+        """Files that should be gone and are not."""
+        return tuple(self._keeper.unswept) if self._keeper else ()
 
     def recover(self, rebuild: str | None = None) -> Result[StoreState, WriteFailure]:
         """Complete or undo what another process left, make the index anew where it cannot be trusted.
@@ -69,7 +86,7 @@ class Writer:
                 return recovered
         before, self._settled = self._settled, None
         assert before is not None
-        staged = self._documents.stage(write)
+        staged = self._staged(write)
         if isinstance(staged, Failure):
             return staged
         tip = Mark(before.tip.mark.generation + 1, token_after(before.tip.mark.token, write))
@@ -77,7 +94,22 @@ class Writer:
         if isinstance(finished, Failure):
             retried = self._retry(finished.failure())
             return Success(Written(tip, retried))
+        if self._keeper is not None and (self._keeper.unswept or _ends_pages(write)):
+            self._keeper.sweep()
         return Success(Written(tip))
+
+    def _staged(self, write: Write) -> Result[tuple[LexicalDocument, ...], StorageFailure]:
+        """Files first: no row may name one that is missing. They go again if the rows are not accepted."""
+        if self._keeper is None or not write.files:
+            assert not write.files
+            return self._documents.stage(write)
+        put = self._keeper.put(write.files)
+        if isinstance(put, Failure):
+            return put
+        staged = self._documents.stage(write)
+        if isinstance(staged, Failure):
+            self._keeper.undo(put.unwrap())
+        return staged
 
     def _retry(self, failure: WriteFailure) -> WriteFailure | None:
         """The rows are durable; what is left is recovery's work. A full disk is left to a later writer."""
@@ -226,10 +258,18 @@ class Writer:
 
     def _tidied(self, build: int) -> Result[StoreState, WriteFailure]:
         self._lexical.discard(build)  # best effort: what stays is garbage that the next recovery meets again
+        if self._keeper is not None:
+            self._keeper.sweep()
         seen = self._state()
         if isinstance(seen, Success):
             self._settled = seen.unwrap()
         return seen
+
+
+def _ends_pages(write: Write) -> bool:
+    """Whether rows that named files may be gone after this write."""
+    records = [*(new.record for new in write.documents), *write.rebound]
+    return any(each.fetch is not None for each in records) or any(map(is_page, write.removed))
 
 
 def recovered_writer(ports: Ports, rebuild: str | None = None) -> Result[tuple[Writer, StoreState], WriteFailure]:
@@ -237,6 +277,6 @@ def recovered_writer(ports: Ports, rebuild: str | None = None) -> Result[tuple[W
     settings = stored_settings(ports.documents)
     if isinstance(settings, Failure):
         return settings
-    writer = Writer(ports.documents, ports.lexical(settings.unwrap().language))
+    writer = Writer(ports.documents, ports.lexical(settings.unwrap().language), keeper=keeper_of(ports))
     recovered = writer.recover(rebuild)
     return recovered if isinstance(recovered, Failure) else Success((writer, recovered.unwrap()))

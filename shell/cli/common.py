@@ -12,8 +12,9 @@ import click
 from groundkit import config
 from groundkit.cli.printable import json_text, one_line
 from groundkit.collection import Collection
-from groundkit.core.model import Citation, SourceClass, Verdict, Verification
+from groundkit.core.model import Citation, FetchFacts, SourceClass, Verdict, Verification
 from groundkit.core.result import Failure
+from groundkit.core.url_kinds import is_url
 from groundkit.errors import error_of
 from groundkit.opening import open as open_collection
 
@@ -155,6 +156,33 @@ def address(citation: Citation) -> str:
 def incomplete_mark(incomplete: bool, color: bool) -> str:
     """What stands beside everything that comes from a document of which text is missing."""
     return f"  {style('incomplete document', color, fg='yellow')}" if incomplete else ""
+
+
+def unsecret(text: str) -> str:
+    """What somebody typed, safe to print, and without the secrets that a URL may hold."""
+    if not is_url(text):
+        return one_line(text)
+    from groundkit.core.masking import masked
+
+    return one_line(masked(text))
+
+
+def page_facts(fetch: FetchFacts | None) -> list[tuple[str, str]]:
+    """What is known of how a page was fetched, by name."""
+    if fetch is None:
+        return []
+    charset = f"{fetch.charset} (by {fetch.charset_by})" if fetch.charset else ""
+    facts = (
+        ("fetched", f"{fetch.fetched_at}, status {fetch.status}, {fetch.length} bytes"),
+        ("content type", fetch.content_type or "none declared"),
+        ("charset", charset),
+        ("extractor", fetch.extractor or ""),
+        ("etag", fetch.etag),
+        ("last modified", fetch.last_modified),
+        ("raw response", fetch.kept_body),
+        ("suspicious", "; ".join(fetch.suspicions)),
+    )
+    return [(name, said) for name, said in facts if said]
 
 
 def print_json(data: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import click
 
@@ -24,12 +24,12 @@ from groundkit.collection import Collection
 from groundkit.core.result import Failure
 from groundkit.core.settings import LANGUAGES, Settings
 from groundkit.core.sources import ReadFailure, ReadProblem
+from groundkit.core.url_kinds import is_url
 from groundkit.core.walking import SkipReason
 from groundkit.errors import GroundkitError, error_of
 from groundkit.ingest import IngestReport, SourceEvent
 from groundkit.opening import open as open_collection
 from groundkit.render import sentence
-from groundkit.requests import web_refused
 
 _DEFAULT = Settings()
 
@@ -52,7 +52,14 @@ def _number(name: str, metavar: str, said: str) -> Callable[[F], F]:
 
 
 @click.command("ingest")
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.argument("sources", nargs=-1, metavar="PATH_OR_URL...")
+@click.option(
+    "--from",
+    "from_",
+    metavar="FILE",
+    type=click.File("rb"),
+    help="Take URLs from a file, too, one a line; # begins a comment, - is the standard input.",
+)
 @collection_options
 @base_option
 @click.option("--as", "as_", type=click.Choice(("text",)), help="Take files of every suffix as plain text.")
@@ -76,6 +83,17 @@ def _number(name: str, metavar: str, said: str) -> Callable[[F], F]:
 @_number("cpu-limit", "SECONDS", "Processor time one extraction may take; a large file more")
 @_number("memory-limit", "BYTES", "Memory one extraction may take")
 @_number("cache-bytes", "BYTES", "What verification extracted and keeps on disk, at most")
+@_number("fetch-bytes", "BYTES", "The largest page, uncompressed")
+@_number("fetch-seconds", "SECONDS", "How long fetching one page may take in all")
+@click.option(
+    "--fetch-port",
+    "fetch_ports",
+    metavar="PORT",
+    type=int,
+    multiple=True,
+    help="A port that pages may be fetched from, again for more (remembered; a new collection: 80 and 443).",
+)
+@click.option("--keep-body", is_flag=True, help='Keep the raw responses of pages as WARC records (extra "warc").')
 @click.option(
     "--strict",
     is_flag=True,
@@ -85,7 +103,8 @@ def _number(name: str, metavar: str, said: str) -> Callable[[F], F]:
 @wait_option
 @format_option("human", "json")
 def ingest_command(
-    paths: tuple[str, ...],
+    sources: tuple[str, ...],
+    from_: IO[bytes] | None,
     index_dir: str | None,
     collection: str,
     base_dir: str | None,
@@ -100,26 +119,35 @@ def ingest_command(
     cpu_limit: int | None,
     memory_limit: int | None,
     cache_bytes: int | None,
+    fetch_bytes: int | None,
+    fetch_seconds: int | None,
+    fetch_ports: tuple[int, ...],
+    keep_body: bool,
     strict: bool,
     check: bool,
     wait: float,
     form: str,
 ) -> int:
-    """Bring files and folders into a collection, and it up to date with them.
+    """Bring files, folders and web pages into a collection, and it up to date with them.
 
-    Takes Markdown, text, PDF and HTML files (the last two with the extras "pdf" and "html"). Documents whose files are gone
-    from a given folder, or hidden by an ignore rule now, are removed. Makes .groundkit in
-    the working directory where there is no index directory yet. Other chunk sizes or another language are for the whole
-    collection.
+    Takes Markdown, text, PDF and HTML files and pages (the last two with the extras "pdf" and "html" or "web"). Documents
+    whose files are gone from a given folder, or hidden by an ignore rule now, are removed; a page stays until `gk rm URL`.
+    Makes .groundkit in the working directory where there is no index directory yet. Other chunk sizes or another language
+    are for the whole collection.
     """
-    if "" in paths:
+    given = (*sources, *(_urls_in(from_) if from_ is not None else ()))
+    if not given and from_ is None:
+        raise click.UsageError("give paths or URLs, or --from FILE")
+    if "" in given:
         raise click.UsageError("a path is empty")
-    absolute = tuple(map(_absolute, paths))
+    urls = tuple(each for each in given if is_url(each))
+    # What is a URL is never looked at as a path.
+    absolute = tuple(Path(os.path.abspath(each)) for each in sources if not is_url(each))
     with _collection(absolute, index_dir, collection, base_dir) as opened, _progress() as on_progress:
         new, changes = not opened.exists, list[SourceEvent]()
         report = _reported(
             opened.ingest,
-            absolute,
+            (*absolute, *urls),
             as_text=as_ == "text",
             prune_all=prune_all,
             strict=strict,
@@ -132,14 +160,20 @@ def ingest_command(
             cpu_limit=cpu_limit,
             memory_limit=memory_limit,
             cache_bytes=cache_bytes,
+            fetch_bytes=fetch_bytes,
+            fetch_seconds=fetch_seconds,
+            fetch_ports=fetch_ports or None,
+            keep_bodies=keep_body,
             check=check,
             wait=wait,
             on_progress=_both(changes, on_progress) if check else on_progress,
         )
-        place = f"{opened.index_directory}, base directory {opened.base}"
+        made = new and opened.exists
+        base = opened.base
+        place = f"{opened.index_directory}{f', base directory {base}' if base is not None else ''}"
     if check:
         click.echo("a check: nothing is written", err=True)
-    elif new:
+    elif made:
         click.echo(f"new collection {collection} in {one_line(place)}", err=True)
     if form == "json":
         data = _data(report)
@@ -151,10 +185,10 @@ def ingest_command(
     return 0 if report.complete else 1
 
 
-def _reported(ingest: Callable[..., IngestReport], paths: tuple[Path, ...], **how: Any) -> IngestReport:
+def _reported(ingest: Callable[..., IngestReport], sources: tuple[Path | str, ...], **how: Any) -> IngestReport:
     """The report, also of a strict ingest that ended in an error: here the exit code says the same."""
     try:
-        return ingest(paths, **how)
+        return ingest(sources, **how)
     except GroundkitError as error:
         if error.report is None:
             raise
@@ -181,11 +215,17 @@ def _changes(events: list[SourceEvent], report: IngestReport) -> list[dict[str, 
     return [{"source": source, "action": action} for source, action in sorted(told)]
 
 
-def _absolute(path: str) -> Path:
-    refused = web_refused(path)
-    if refused is not None:
-        raise error_of(refused)
-    return Path(os.path.abspath(path))
+def _urls_in(file: IO[bytes]) -> Iterator[str]:
+    """The URLs of a file, one a line."""
+    for number, line in enumerate(file.read().splitlines(), 1):
+        try:
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+        except UnicodeDecodeError:
+            raise click.UsageError(f"--from: line {number} is not UTF-8") from None
+        if text and not text.startswith("#"):
+            if not is_url(text):
+                raise click.UsageError(f"--from: line {number} is no URL: it begins with no scheme such as https://")
+            yield text
 
 
 def _collection(paths: tuple[Path, ...], index_dir: str | None, collection: str, base_dir: str | None) -> Collection:
@@ -194,7 +234,7 @@ def _collection(paths: tuple[Path, ...], index_dir: str | None, collection: str,
     directory = Path.cwd() / config.INDEX_NAME if isinstance(found, Failure) else found.unwrap()
     directory = Path(os.path.realpath(directory))
     known = open_collection(directory, base=base_dir, collection=collection)
-    if base_dir is not None or known.base is not None:
+    if base_dir is not None or known.base is not None or not paths:
         return known
     if not any(map(os.path.lexists, paths)):
         raise error_of(ReadFailure(str(paths[0]), ReadProblem.MISSING, "no such file or directory"))
@@ -218,7 +258,7 @@ def _progress() -> Iterator[Callable[[SourceEvent], None] | None]:
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("files"),
+        TextColumn("sources"),
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=console, transient=True) as bar:
@@ -251,6 +291,10 @@ def _print(report: IngestReport, check: bool) -> None:
     for lossy in report.losses:
         word = "incomplete" if lossy.incomplete else "note"
         click.echo(f"{word}: {one_line(lossy.source)}: {one_line('; '.join(lossy.losses))}", err=True)
+    for page in report.suspicious:
+        click.echo(f"suspicious: {one_line(page.source)}: {one_line('; '.join(page.suspicions))}", err=True)
+    for file in report.unswept:
+        click.echo(f"warning: the snapshot of {one_line(str(file))}; the next write tries again", err=True)
     passed_over = [(reason, count) for reason, count in report.skipped if reason != SkipReason.INDEX_DIRECTORY]
     if passed_over:
         suffixes = ", ".join(f"{one_line(suffix) or 'no suffix'} {count}" for suffix, count in report.unknown_suffixes)

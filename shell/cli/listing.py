@@ -8,19 +8,23 @@ from groundkit.cli.common import (
     index_directory,
     index_option,
     opened,
+    page_facts,
     path_meant,
     print_json,
     print_json_line,
     print_table,
+    unsecret,
 )
 from groundkit.cli.older import is_older, list_older
 from groundkit.cli.printable import one_line
 from groundkit.core.model import DocumentRecord
 from groundkit.core.paths import lies_below
+from groundkit.core.url_kinds import is_url
 from groundkit.core.walking import Decision, FoundFailed, FoundFile, FoundSkipped
-from groundkit.errors import GroundkitError
+from groundkit.errors import GroundkitError, error_of
 from groundkit.opening import list_collections
 from groundkit.opening import open as open_collection
+from groundkit.requests import NotAPath
 from groundkit.status import BoundDocuments, IndexStatus
 
 
@@ -71,11 +75,17 @@ def _collection(name: str, status: IndexStatus | None, why: str) -> dict[str, ob
 @collection_options
 @format_option("human", "json", "jsonl", "paths")
 def files_command(path: str | None, why: bool, skipped: bool, index_dir: str | None, collection: str, form: str) -> int:
-    """List the sources of a collection; with --why, say what happens to one path and which rule decides it."""
+    """List the sources of a collection; with --why, say what happens to one path and which rule decides it.
+
+    Of one URL, how its page was fetched as well.
+    """
     if why and path is None:
         raise click.UsageError("--why needs a path")
     with opened(index_dir, collection) as found:
-        absolute = None if path is None else path_meant(found, path)
+        page = path if path is not None and is_url(path) else None
+        if page is not None and (why or skipped):
+            raise error_of(NotAPath(unsecret(page)))
+        absolute = None if path is None or page is not None else path_meant(found, path)
         if why and absolute is not None:
             explained = found.explain(absolute)
             if form in ("json", "jsonl"):
@@ -92,11 +102,13 @@ def files_command(path: str | None, why: bool, skipped: bool, index_dir: str | N
             if not is_older(error):
                 raise
             return list_older(found, error, form)
+        if page is not None:
+            records = [each for each in records if each.source == page]
         if absolute is not None:
             below = found.sources_of([absolute])[0]
             records = [each for each in records if lies_below(each.source, below)]
     if not records and form == "human":
-        click.echo("no sources" if path is None else f"no sources in {one_line(path)}", err=True)
+        click.echo("no sources" if path is None else f"no sources in {unsecret(path)}", err=True)
     match form:
         case "json" | "jsonl":
             from groundkit.wire import data_of
@@ -112,6 +124,8 @@ def files_command(path: str | None, why: bool, skipped: bool, index_dir: str | N
         case _:
             if records:
                 _table(records)
+                for name, said in page_facts(records[0].fetch) if page is not None else ():
+                    click.echo(f"{name:>13}  {one_line(said)}")
     return 0 if records else 1
 
 
@@ -177,7 +191,7 @@ def status_command(index_dir: str | None, collection: str, form: str) -> int:
         ("collection", status.collection),
         ("index", one_line(str(found.index_directory))),
         ("base", one_line(str(base)) if base else "none yet"),
-        ("documents", str(status.documents)),
+        ("documents", f"{status.documents}{f', {status.pages} of them web pages' if status.pages else ''}"),
         ("chunks", f"{status.chunks} ({status.tokens} tokens)"),
         ("generation", f"{status.generation}{' (a write is still to be finished)' if status.unfinished else ''}"),
         ("chunking", f"{settings.chunk_size} code points, overlap {settings.chunk_overlap}"),
@@ -188,6 +202,8 @@ def status_command(index_dir: str | None, collection: str, form: str) -> int:
         click.echo(f"{name:>10}  {one_line(value)}")
     noted = [(each.source, f"{each.detail} ({each.noticed_at})") for each in status.failures]
     _section("failed", noted)
+    if status.suspicious:
+        _section("suspicious", [(each.source, "; ".join(each.suspicions)) for each in status.suspicious])
     if status.incomplete:
         _section("incomplete", [(each.source, "; ".join(each.losses)) for each in status.incomplete])
     return 0

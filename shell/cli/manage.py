@@ -6,10 +6,19 @@ from pathlib import Path
 
 import click
 
-from groundkit.cli.common import collection_options, format_option, index_option, opened, print_json, wait_option
+from groundkit.cli.common import (
+    collection_options,
+    format_option,
+    index_option,
+    opened,
+    print_json,
+    unsecret,
+    wait_option,
+)
 from groundkit.cli.printable import one_line, printable
 from groundkit.collection import Collection
 from groundkit.core.storage import StorageFailure, StorageProblem
+from groundkit.core.url_kinds import is_url
 from groundkit.errors import GroundkitError
 from groundkit.render import sentence
 
@@ -20,19 +29,26 @@ from groundkit.render import sentence
 @wait_option
 @format_option("human", "json")
 def rm_command(sources: tuple[str, ...], index_dir: str | None, collection: str, wait: float, form: str) -> int:
-    """Take sources, or all below a folder, out of a collection. The files stay.
+    """Take sources, or all below a folder, out of a collection. The files stay; the snapshots of pages go.
 
     SOURCE is named as `gk files` lists it, or by its path from here.
     """
     with opened(index_dir, collection) as found:
         known = {each.source for each in found.get_document_records()}
-        names = tuple(each if each in known else _as_source(found.base, each) for each in sources)
+        as_given = [each in known or is_url(each) for each in sources]
+        names = tuple(
+            each if given else _as_source(found.base, each) for each, given in zip(sources, as_given, strict=True)
+        )
         removed = found.remove(names, wait=wait)
     if form == "json":
-        print_json({"removed": list(removed.removed), "unknown": list(removed.unknown)})
+        unswept = [{"name": each.name, "detail": each.detail} for each in removed.unswept]
+        unknown = list(map(unsecret, removed.unknown))
+        print_json({"removed": list(removed.removed), "unknown": unknown, "unswept": unswept})
     else:
         for name in removed.unknown:
-            click.echo(f"unknown: {one_line(name)}", err=True)
+            click.echo(f"unknown: {unsecret(name)}", err=True)
+        for file in removed.unswept:
+            click.echo(f"warning: the snapshot of {one_line(str(file))}; the next write tries again", err=True)
         if removed.pending is not None:
             click.echo(f"accepted, to be finished by the next ingest: {printable(sentence(removed.pending))}", err=True)
         click.echo(f"removed {len(removed.removed)}")
@@ -79,11 +95,15 @@ def _holds(found: Collection) -> str:
 
 @click.command("doctor")
 @collection_options
-@click.option("--repair", is_flag=True, help="Finish what is unfinished and make the lexical index anew.")
+@click.option(
+    "--repair",
+    is_flag=True,
+    help="Finish what is unfinished, make the lexical index and lost snapshots anew, sweep what belongs to no document.",
+)
 @wait_option
 @format_option("human", "json")
 def doctor_command(index_dir: str | None, collection: str, repair: bool, wait: float, form: str) -> int:
-    """Check texts against digests, tiling, ids, counts, the lexical index and its checksums, and SQLite itself."""
+    """Check texts against digests, tiling, ids, counts, the lexical index and its checksums, snapshots, and SQLite itself."""
     with opened(index_dir, collection) as found:
         diagnosis = found.doctor(repair_index=repair, wait=wait)
     if form == "json":
@@ -99,7 +119,7 @@ def doctor_command(index_dir: str | None, collection: str, repair: bool, wait: f
         return 0
     click.echo(f"{len(diagnosis.findings)} findings in {looked}")
     if any(each.repairable for each in diagnosis.findings):
-        click.echo("`gk doctor --repair` makes the lexical index again from the store", err=True)
+        click.echo("`gk doctor --repair` mends what the store can: the lexical index, snapshots, litter", err=True)
     if not all(each.repairable for each in diagnosis.findings):
-        click.echo("what the store itself holds wrongly is mended by `gk rm SOURCE` and `gk ingest`", err=True)
+        click.echo("the rest is mended by `gk rm SOURCE` and `gk ingest`, or by hand", err=True)
     return 1

@@ -9,6 +9,7 @@ from groundkit.cli.common import (
     format_option,
     incomplete_mark,
     opened,
+    page_facts,
     place,
     print_json,
     style,
@@ -59,11 +60,13 @@ def show_command(chunk: str, index_dir: str | None, collection: str, form: str, 
         ("chunk", fetched.chunk.id),
         ("document", citation.document_id),
         ("digest", citation.digest),
+        *page_facts(fetched.fetch),
         ("check", fetched.verification.detail),
     )
+    width = 13 if fetched.fetch else 9
     for name, value in facts:
         if value:
-            click.echo(f"{style(f'{name:>9}', on, dim=True)}  {one_line(value)}")
+            click.echo(f"{style(name.rjust(width), on, dim=True)}  {one_line(value)}")
     click.echo()
     click.echo(printable(fetched.chunk.text))
     return 0 if fetched.verification else 1

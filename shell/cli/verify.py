@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import tee
 
 import click
 
@@ -16,15 +17,19 @@ from groundkit.cli.common import (
     place,
     print_json,
     print_json_line,
+    unsecret,
     use_color,
 )
 from groundkit.cli.printable import one_line
 from groundkit.collection import Collection
-from groundkit.core.model import Citation, Verdict, Verification
+from groundkit.core.live import Live, LiveState
+from groundkit.core.model import Citation, Reason, Verdict, Verification
+from groundkit.core.url_kinds import is_url
 
 
 @click.command("verify")
-@click.argument("chunks", nargs=-1, metavar="[CHUNK]...")
+@click.argument("names", nargs=-1, metavar="[CHUNK_OR_SOURCE]...")
+@click.option("--live", is_flag=True, help="Also fetch cited pages again, and say whether they still say it.")
 @click.option("--all", "everything", is_flag=True, help="Check every citation of the collection.")
 @click.option("-v", "--verbose", is_flag=True, help="With --all: print what is verified, too.")
 @collection_options
@@ -32,7 +37,8 @@ from groundkit.core.model import Citation, Verdict, Verification
 @format_option("human", "json", "jsonl")
 @color_option
 def verify_command(
-    chunks: tuple[str, ...],
+    names: tuple[str, ...],
+    live: bool,
     everything: bool,
     verbose: bool,
     index_dir: str | None,
@@ -43,26 +49,33 @@ def verify_command(
 ) -> int:
     """Look at the sources of citations again. Exit code 1 when one has drifted or cannot be resolved.
 
-    CHUNK is a chunk id, or the beginning of one, as `gk search` prints it.
+    CHUNK is a chunk id, or the beginning of one, as `gk search` prints it; a SOURCE, as `gk files` lists it, stands for all of
+    its citations. A page is held against its snapshot; what --live finds changes neither a verdict nor the exit code.
     """
-    if everything == bool(chunks):
-        raise click.UsageError("give chunk ids, or --all")
+    if everything == bool(names):
+        raise click.UsageError("give chunk ids or sources, or --all")
     counts: Counter[Verdict] = Counter()
+    lives: Counter[LiveState] = Counter()
     told = []
     with opened(index_dir, collection, base_dir) as found:
-        for name, citation, verification in _all(found) if everything else _named(found, chunks):
+        rows = _all(found) if everything else _named(found, names)
+        for name, citation, verification, now in _with_live(found, rows) if live else ((*row, None) for row in rows):
             counts[verification.verdict] += 1
+            lives.update([now.state] if now else [])
             if form == "jsonl":
-                print_json_line(_data(name, citation, verification))
+                print_json_line(_data(name, citation, verification, now, live))
             elif form == "json":
-                told.append(_data(name, citation, verification))
-            elif verbose or not everything or not verification:
-                _print(name, citation, verification, use_color(color))
+                told.append(_data(name, citation, verification, now, live))
+            elif verbose or not everything or not verification or (now and now.state is not LiveState.SAME):
+                _print(name, citation, verification, now, use_color(color))
     totals = {verdict.value: counts[verdict] for verdict in Verdict}
+    live_totals = {state.value: lives[state] for state in LiveState}
     if form == "json":
-        print_json({"totals": totals, "checked": told})
+        print_json({"totals": totals, **({"live_totals": live_totals} if live else {}), "checked": told})
     elif form == "human":
         click.echo(", ".join(f"{name} {count}" for name, count in totals.items()))
+        if live:
+            click.echo(f"live: {', '.join(f'{name} {count}' for name, count in live_totals.items())}")
     return 0 if counts.total() == counts[Verdict.VERIFIED] else 1
 
 
@@ -74,22 +87,45 @@ def _all(found: Collection) -> Iterator[_Row]:
         yield each.citation.chunk_id, each.citation, each.verification
 
 
-def _named(found: Collection, chunks: tuple[str, ...]) -> Iterator[_Row]:
-    for chunk in chunks:
-        fetched = found.fetch_chunk(chunk)
-        yield fetched.chunk_id, fetched.citation, fetched.verification
+def _named(found: Collection, names: tuple[str, ...]) -> Iterator[_Row]:
+    for name in names:
+        if found.get_document_records(name):
+            for each in found.verify_each(found.citations(name)):
+                yield each.citation.chunk_id, each.citation, each.verification
+        elif is_url(name):
+            unknown = f"the collection has no page {unsecret(name)}; `gk files` lists those it has"
+            yield unsecret(name), None, Verification(Verdict.UNRESOLVABLE, Reason.UNKNOWN_DOCUMENT, unknown)
+        else:
+            fetched = found.fetch_chunk(name)
+            yield fetched.chunk_id, fetched.citation, fetched.verification
 
 
-def _print(name: str, citation: Citation | None, verification: Verification, color: bool) -> None:
+def _with_live(
+    found: Collection, rows: Iterator[_Row]
+) -> Iterator[tuple[str, Citation | None, Verification, Live | None]]:
+    """Each row with what its page says now, where it is one of a page."""
+    these, those = tee(rows)
+    cited = (citation for _, citation, _ in those if citation is not None)
+    lives = found.live_each(cited)
+    for row in these:
+        yield *row, None if row[1] is None else next(lives)
+
+
+def _print(name: str, citation: Citation | None, verification: Verification, live: Live | None, color: bool) -> None:
     where = one_line(name)
     if citation is not None and citation.locator is not None:
         where = f"{place(citation)} {name}"
     mark = incomplete_mark(citation is not None and citation.incomplete, color)
     click.echo(f"{badge(verification, color)}  {where}{mark}")
     click.echo(f"   {one_line(verification.detail)}")
+    if live is not None:
+        click.echo(f"   live: {one_line(str(live))}")
 
 
-def _data(name: str, citation: Citation | None, verification: Verification) -> dict[str, object]:
+def _data(
+    name: str, citation: Citation | None, verification: Verification, live: Live | None, asked: bool
+) -> dict[str, object]:
     from groundkit.wire import data_of
 
-    return {"chunk_id": name, "citation": data_of(citation), "verification": data_of(verification)}
+    data = {"chunk_id": name, "citation": data_of(citation), "verification": data_of(verification)}
+    return data | {"live": data_of(live)} if asked else data
