@@ -12,9 +12,10 @@ from attrs import frozen
 
 from groundkit.core.content_types import agreed, content_type
 from groundkit.core.fetching import ContentType, FetchFailed, FetchProblem, FetchRequest, NotModified, Validators
+from groundkit.core.masking import masked_url
 from groundkit.core.pages import PAGE_KINDS, UNKNOWN_TYPES
 from groundkit.core.result import Failure, Result, Success
-from groundkit.core.urls import WebUrl
+from groundkit.core.urls import DEFAULT_PORTS, WebUrl, resolved, web_url
 
 Headers: TypeAlias = Sequence[tuple[str, str]]
 
@@ -106,20 +107,21 @@ def too_large(limit: int, what: str) -> FetchFailed:
 
 
 def _redirect(url: WebUrl, status: int, locations: list[str]) -> FetchFailed:
-    from groundkit.core.urls import masked, resolved, web_url
-
     if not locations or not locations[0].strip():
         return FetchFailed(FetchProblem.REDIRECT, f"{_status(status)}, without saying where to")
     location = _as_utf8(locations[0].strip())
     target = resolved(url, location)
-    shown = _shown(masked(target), _SHOWN)
-    match web_url(target, (url.port, 80, 443)):
-        case Success():
-            way_out = "redirects are not followed: ingest that URL itself if it is the page you mean"
-        case Failure(refused):
-            way_out = f"it would be refused: {refused.detail}"
     login = ", and it looks like a login page" if _LOGIN.search(_path_of(target)) else ""
-    return FetchFailed(FetchProblem.REDIRECT, f"{_status(status)} to {shown}{login}; {way_out}")
+    shown = _shown(masked_url(target), _SHOWN)
+    return FetchFailed(FetchProblem.REDIRECT, f"{_status(status)} to {shown}{login}; {_way_out(url, target)}")
+
+
+def _way_out(url: WebUrl, target: str) -> str:
+    match web_url(target, (url.port, *DEFAULT_PORTS)):
+        case Success():
+            return "redirects are not followed: ingest that URL itself if it is the page you mean"
+        case Failure(refused):
+            return f"that URL would be refused: {refused.detail}"
 
 
 def _path_of(target: str) -> str:
