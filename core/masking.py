@@ -6,6 +6,7 @@ hides cannot hide a second secret from another rule. This is repeated until noth
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from groundkit.core.secrets import credential_name, decoded, shapes_in
@@ -24,8 +25,9 @@ _AT = re.compile(r"[@\uff20\ufe6b]|%(?:25)*(?:40|ef%(?:25)*bc%(?:25)*a0|ef%(?:25
 _SLASHES = re.compile(r"[/\\]{2,}|(?<=:)[/\\]")
 _AUTHORITY = re.compile(r"[^/\\?#\s]*")
 _LITERAL = re.compile(r"\[[^\]]*\]")
+_PART = re.compile(r"[/&]")
 _PORT = re.compile(r"[0-9]{0,5}[^\w]*")
-_NAME_EDGE = re.compile(r"([\s?&;#/=@,:\\|<>])")
+_NAME_EDGE = re.compile(r"([?&;#/=@,:\\|<>])")
 _NESTED_USERINFO = re.compile(r"[/\\]{2}[^/\\?#\s]*@")
 _RUN, _FIELD = re.compile(r"\S+"), re.compile(r"[^\s&]+")
 _WHOLE, _WHOLE_FIELD = re.compile(r"(?s).+"), re.compile(r"[^&]+")
@@ -85,7 +87,7 @@ def _plain_places(text: str, whole: bool) -> Iterator[Place]:
     for _, start, end in shapes_in(text):
         yield start, end
     for field in (_WHOLE_FIELD if whole else _FIELD).finditer(text):
-        for _, start in _credential_values(field.group()):
+        for _, start in islice(_credential_values(field.group()), 1):
             yield field.start() + start, field.end()
 
 
@@ -111,15 +113,19 @@ def _credential_values(field: str) -> Iterator[tuple[str, int]]:
     at = 0
     for index in range(1, len(parts), 2):
         at += len(parts[index - 1]) + 1
-        listed = credential_name(parts[index - 1]) if parts[index] == "=" and at < len(field) else None
+        name = parts[index - 1]
+        listed = credential_name(name) if name and parts[index] == "=" and at < len(field) else None
         if listed is not None:
             yield listed, at
 
 
 def _userinfo_places(text: str, start: int, end: int) -> Iterator[Place]:
-    """From where an authority begins to the last "@" of the run, if the authority has one or is one parsers disagree on."""
+    """From where an authority begins to the last "@" of the run, if there is user information or parsers may see some."""
     begins = [start, *(match.end() for match in _SLASHES.finditer(text, start, end))]
     last = max((match.start() for match in _AT.finditer(text, start, end)), default=-1)
+    if last < 0:
+        yield from _lost_userinfo(text, begins[1:], end)
+        return
     for begin in begins:
         if begin >= last:
             break
@@ -128,11 +134,24 @@ def _userinfo_places(text: str, start: int, end: int) -> Iterator[Place]:
         if _is_doubtful(text[begin:stop], before_slash=stop < end):
             yield begin, last
             return
-    yield from _lost_userinfo(text, begins[1:], end) if last < 0 else ()
+    colon = _colon_before_at(text[start:end])
+    if colon is not None:
+        yield max(begin for begin in begins if begin <= start + colon), last
+
+
+def _colon_before_at(run: str) -> int | None:
+    """Where a colon and an "@" stand in one part of a path or query, as they would in a name with a "/" and its password."""
+    at = 0
+    for part in _PART.split(run):
+        colon = part.find(":")
+        if colon >= 0 and _AT.search(part, colon):
+            return at + colon
+        at += len(part) + 1
+    return None
 
 
 def _lost_userinfo(text: str, begins: list[int], end: int) -> Iterator[Place]:
-    """Authorities whose port is none, and so may be a password whose "@" is elsewhere."""
+    """Authorities whose port is none, and so may be a password whose "@" is beyond white space."""
     for begin in begins:
         if (authority := _AUTHORITY.match(text, begin, end)) and _has_no_port(authority.group()):
             yield authority.span()

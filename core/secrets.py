@@ -1,7 +1,7 @@
 """What looks like a credential: names of parameters, and shapes of values. Better too much than too little.
 
 `EXACT_NAMES`, `NAME_ENDINGS` and `VALUE_SHAPES` are the whole of the rule. A name is compared after `normalised`. No pattern
-here can start over within what it has read, so all take time linear in the text.
+here reads far and then fails, so all take time linear in the text.
 """
 
 import re
@@ -32,11 +32,15 @@ NAME_ENDINGS: Final = (
 #: ASP names its cookie with a random ending.
 NAME_BEGINNINGS: Final = ("aspsessionid",)
 
-_FREE: Final = r"(?<![A-Za-z0-9])"
+#: Where a value may begin: behind anything but a letter or digit, or behind something percent-encoded.
+_FREE: Final = r"(?:(?<![A-Za-z0-9])|(?<=%[0-9A-Fa-f]{2}))"
 #: For the two shapes of several parts: nothing may stand before that could belong to the first.
-_APART: Final = r"(?<![A-Za-z0-9_-])"
+_APART: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=%[0-9A-Fa-f]{2}))"
 #: A header's credential is told from a word by a digit, an equals sign, or a capital after a small letter.
 _NO_WORD: Final = r"(?=[A-Za-z0-9._~/+=-]{0,80}?(?:[0-9=]|[a-z][A-Z]))"
+#: What tells keys from the slugs and document numbers that begin like them.
+_WITH_DIGIT: Final = r"(?=[A-Za-z0-9_-]{0,80}?[0-9])"
+_WITH_SMALL: Final = r"(?=[A-Z0-9._-]{0,80}[a-z])"
 
 #: What a value is, by its look.
 VALUE_SHAPES: Final = tuple(
@@ -48,25 +52,27 @@ VALUE_SHAPES: Final = tuple(
         ("basic credentials", _FREE + r"(?i:basic)[ +:]{1,4}" + _NO_WORD + r"[A-Za-z0-9._~/+=-]{8,}"),
         ("JSON web token", _APART + r"eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}(?:\.[A-Za-z0-9_-]*)*"),
         ("AWS key", _FREE + r"(?:AKIA|ASIA)[A-Z0-9]{16,}"),
-        ("GitHub token", _FREE + r"gh[a-z]_[A-Za-z0-9]{20,}"),
+        ("GitHub token", _FREE + r"gh[oprsu]_[A-Za-z0-9]{20,}"),
         ("GitHub token", _FREE + r"github_pat_[A-Za-z0-9_]{20,}"),
-        ("GitLab token", _FREE + r"gl[a-z]{1,6}-[A-Za-z0-9_-]{16,}(?:\.[A-Za-z0-9_-]+)*"),
+        ("GitLab token", _FREE + r"gl(?:agent|cbt|dt|ffct|ft|imt|oas|pat|ptt|rt|soat)-[A-Za-z0-9_.-]{16,}"),
         ("Slack token", _FREE + r"x(?:ox[a-z]|app)-[A-Za-z0-9-]{10,}"),
         ("Google key", _FREE + r"(?:AIza|GOCSPX-)[A-Za-z0-9_-]{20,}"),
         ("Google token", _FREE + r"ya29\.[A-Za-z0-9._-]{16,}"),
         ("payment key", _FREE + r"(?:[sr]k_(?:live|test)|whsec)_[A-Za-z0-9_]{10,}"),
-        ("model provider's key", _FREE + r"sk-(?:[A-Za-z0-9]{20,}|(?:proj|ant|svcacct|admin|or)-[A-Za-z0-9_-]{16,})"),
+        ("model provider's key", _FREE + r"sk-[A-Za-z0-9]{20,}"),
+        ("model provider's key", _FREE + r"sk-(?:admin|ant|or|proj|svcacct)-" + _WITH_DIGIT + r"[A-Za-z0-9_-]{16,}"),
         ("npm token", _FREE + r"npm_[A-Za-z0-9]{20,}"),
-        ("PyPI token", _FREE + r"pypi-[A-Za-z0-9_-]{40,}"),
+        ("PyPI token", _FREE + r"pypi-AgE[A-Za-z0-9_-]{16,}"),
         ("Hugging Face token", _FREE + r"hf_[A-Za-z0-9]{20,}"),
         ("SendGrid key", _APART + r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
-        ("CAS ticket", _FREE + r"(?:ST|PT|TGT|PGT|PGTIOU)-[0-9]{1,20}-[A-Za-z0-9._-]{8,}"),
+        ("CAS ticket", _FREE + r"(?:ST|PT|TGT|PGT|PGTIOU)-[0-9]{1,20}-" + _WITH_SMALL + r"[A-Za-z0-9._-]{16,}"),
     )
 )
 
 #: Ways of writing a text that are undone before it is judged; what is still encoded then is a secret to us.
 _DECODINGS: Final = 5
 
+_PARTS = re.compile(r"[\[\s]")
 _ENCODED = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 
 
@@ -105,7 +111,8 @@ def credential_name(name: str) -> str | None:
     """
     if not decoded(name).settled:
         return "%25"
-    return next(filter(None, map(_listed, {name: None, **dict.fromkeys(name.split("["))})), None)
+    # White space ends a name for some, and is dropped by others.
+    return next(filter(None, map(_listed, {name: None, **dict.fromkeys(_PARTS.split(name))})), None)
 
 
 def _listed(name: str) -> str | None:
