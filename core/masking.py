@@ -38,12 +38,12 @@ def masked(text: str) -> str:
 
     White space ends a URL. Control characters stay as they are.
     """
-    return _settled(text, whole=False)
+    return _settled(text, (False,))
 
 
 def masked_url(text: str) -> str:
     """`masked` for a text that is one URL, however malformed: white space within it ends nothing."""
-    return _settled(_settled(text, whole=True), whole=False)
+    return _settled(text, (True, False))
 
 
 def credential_in(target: str) -> str | None:
@@ -62,9 +62,11 @@ def credential_in(target: str) -> str | None:
     return None if levels.settled else "something percent-encoded many times over"
 
 
-def _settled(text: str, whole: bool) -> str:
+def _settled(text: str, views: tuple[bool, ...]) -> str:
+    """The text masked until nothing changes, seen as one URL (`True`), as words some of which are URLs (`False`), or both."""
     for _ in range(_ROUNDS):
-        further = _covered(text, sorted([*_plain_places(text, whole), *_encoded_places(text, whole)]))
+        places = (place for whole in views for find in (_plain_places, _encoded_places) for place in find(text, whole))
+        further = _covered(text, sorted(places))
         if further == text:
             return text
         text = further
