@@ -20,8 +20,8 @@ _SLICE: Final = 4096
 # Eight blocks of zstd at most begin in so many bytes.
 _ZSTD_SLICE: Final = 32
 _ZSTD_WINDOW: Final = 8 * 1024 * 1024
-# The decoder's buffer grows by blocks that double from this one.
-_BROTLI_STEP: Final = 32 * 1024
+# The decoder ends a step with the block that reaches this, and its first block is 32 KiB less what that itself needs.
+_BROTLI_STEP: Final = 32_000
 
 
 class Undecodable(Exception):
@@ -156,21 +156,23 @@ class _Brotli:
         self._decoder = brotli.Decompressor()
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        yield from self._step(data)
-        while not self._decoder.can_accept_more_data():
-            yield from self._step(b"")
+        piece = self._decompressed(data)
+        # That it would take more input does not mean that it has given all of its output.
+        while piece:
+            yield piece
+            piece = b"" if self._decoder.is_finished() else self._decompressed(b"")
+        if not self._decoder.can_accept_more_data():
+            raise _bad("br")
 
     def end(self) -> None:
         if not self._decoder.is_finished():
             raise _cut("br")
 
-    def _step(self, data: bytes) -> Iterator[bytes]:
+    def _decompressed(self, data: bytes) -> bytes:
         try:
-            piece = self._decoder.process(data, output_buffer_limit=_BROTLI_STEP)
+            return bytes(self._decoder.process(data, output_buffer_limit=_BROTLI_STEP))
         except self._error:
             raise _bad("br") from None
-        if piece:
-            yield piece
 
 
 class _Zstd:

@@ -44,10 +44,10 @@ class TooLarge(Exception):
 
 @frozen
 class Caller:
-    """Who asks, and through what."""
+    """Who asks, and through what. Without a context nothing is asked over TLS."""
 
     dialer: Dialer
-    context: ssl.SSLContext
+    context: ssl.SSLContext | None
     user_agent: str
 
 
@@ -68,6 +68,8 @@ def exchanged(
         response = connection.handle_request(httpcore.Request("GET", url, headers=_headers(caller, request)))
         gauge.head_is_complete()
         return _answer(request, response, backend)
+    except MemoryError:
+        raise
     except Exception as error:  # noqa: BLE001 - the seam around what a hostile server makes of three libraries
         return Failure(_translated(error, request.limits, backend))
     finally:

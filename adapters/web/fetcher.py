@@ -58,7 +58,7 @@ class WebFetcher:
         addresses = self._judged(request, lifeline)
         if isinstance(addresses, Failure):
             return addresses
-        context = self._trust()
+        context = self._trust() if request.url.scheme == "https" else Success(None)
         if isinstance(context, Failure):
             return context
         caller = Caller(self.dialer, context.unwrap(), self.user_agent)
@@ -94,7 +94,7 @@ class WebFetcher:
         lifeline.left()
         return Failure(FetchFailed(FetchProblem.NOT_RESOLVED, answer.failure().detail))
 
-    def _trust(self) -> Result[ssl.SSLContext, FetchFailed]:
+    def _trust(self) -> Result[ssl.SSLContext | None, FetchFailed]:
         with self._lock:
             try:
                 self.ssl_context = self.ssl_context or trusting()
