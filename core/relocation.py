@@ -1,0 +1,171 @@
+"""What became of a passage: from an old text, today's text and a span of the old one to where it stands now, if it does.
+
+An answer is help for a person; it never makes a drifted citation a verified one. A passage that was deleted is `Removed`, whatever
+looks like it elsewhere: what stood in the old text beside the passage is never taken for it.
+"""
+
+from typing import TypeAlias
+
+from attrs import frozen
+
+from groundkit.core.alignment import Alignment, aligned, shifts_around
+from groundkit.core.alignment_runs import OutOfWork, Work
+from groundkit.core.model import Span
+from groundkit.core.relocation_image import Image, image_of, longest_image
+from groundkit.core.relocation_search import candidates, held_before, is_other_passage, sole_place
+from groundkit.core.relocation_tokens import same_words
+
+__all__ = [
+    "Alignment",
+    "Ambiguous",
+    "Edited",
+    "Moved",
+    "OutOfBudget",
+    "Reformatted",
+    "Relocation",
+    "Removed",
+    "Same",
+    "aligned",
+    "relocate",
+]
+
+#: Steps that one span may take, whatever was asked before.
+RELOCATION_STEPS = 2_000_000
+
+#: Shares that make an image an edited passage, and what a place elsewhere must have to be a moved one.
+_KEPT = 0.5
+_SIMILARITY = 0.5
+_CONTEXT = 0.6
+_LEAD = 0.15
+#: A single place with so many of the passage's code points needs nothing around it to be told.
+_PLAIN = 100
+#: Shorter quotes say too little to be found by search alone.
+_SEARCHED = 20
+
+
+@frozen
+class Same:
+    """The new text has the passage at the very span."""
+
+
+@frozen
+class Moved:
+    """The passage stands letter for letter at another span of the new text."""
+
+    span: Span
+
+
+@frozen
+class Reformatted:
+    """The passage stands there up to white space, case or compatibility forms."""
+
+    span: Span
+
+
+@frozen
+class Edited:
+    """The passage stands there with other words in part. `similarity` is from 0 to 1."""
+
+    span: Span
+    similarity: float
+
+
+@frozen
+class Ambiguous:
+    """Each of these places could be the passage, and none more than the next. In the order of the text."""
+
+    candidates: tuple[Span, ...]
+
+
+@frozen
+class Removed:
+    """The passage is gone."""
+
+
+@frozen
+class OutOfBudget:
+    """Where the passage went was not found out within the steps allowed."""
+
+
+Relocation: TypeAlias = Same | Moved | Reformatted | Edited | Ambiguous | Removed | OutOfBudget
+
+
+def relocate(alignment: Alignment, span: Span, budget: int = RELOCATION_STEPS) -> Relocation:
+    """What became of a span of the old text. Total, and the same whatever was asked before."""
+    cited = alignment.old[span.start : span.end]
+    if alignment.new[span.start : span.end] == cited:
+        return Same()
+    try:
+        work = Work(budget)
+        image = image_of(alignment, span, work)
+        found = None if image is None else _in_place(alignment, span, cited, image, work)
+        return found or _beside(alignment, span, cited) or _elsewhere(alignment, span, cited, image, work)
+    except OutOfWork:
+        return OutOfBudget()
+
+
+def _in_place(alignment: Alignment, span: Span, cited: str, image: Image, work: Work) -> Relocation | None:
+    """The passage as the image that the alignment gives it, if that is near enough."""
+    if image.shift is not None and span.start + image.shift >= 0:
+        place = Span(span.start + image.shift, span.end + image.shift)
+        if alignment.new[place.start : place.end] == cited:
+            return Moved(place)
+    if 2 * image.kept < image.size or image.span.length > longest_image(span.length):
+        return None
+    similarity = image.similarity(alignment.new)
+    if similarity < _SIMILARITY:
+        return None
+    found = _named(alignment, cited, image.span, similarity)
+    return (_untangled(alignment, span, found, work) or found) if isinstance(found, Edited) else found
+
+
+def _beside(alignment: Alignment, span: Span, cited: str) -> Moved | None:
+    """The passage where what stands next to it puts it, for texts that have few tokens or none."""
+    for shift in shifts_around(alignment, span):
+        place = Span(span.start + shift, span.end + shift)
+        found = alignment.new[place.start : place.end] if place.start >= 0 else ""
+        if found == cited and not held_before(alignment, place, span):
+            return Moved(place)
+    return None
+
+
+def _untangled(alignment: Alignment, span: Span, edited: Edited, work: Work) -> Moved | None:
+    """The passage itself, where it stands elsewhere and what stands in its place is another: lists of like items, reordered."""
+    if span.length < _SEARCHED:
+        return None
+    place = sole_place(alignment, alignment.old[span.start : span.end], work)
+    if place is None:
+        return None
+    tangled = held_before(alignment, place, span) or is_other_passage(
+        alignment, edited.span, edited.similarity, span, work
+    )
+    return Moved(place) if tangled else None
+
+
+def _named(alignment: Alignment, cited: str, place: Span, similarity: float) -> Relocation:
+    """Moved, reformatted or edited, by what stands at the place."""
+    found = alignment.new[place.start : place.end]
+    if found == cited:
+        return Moved(place)
+    if same_words(found, cited):
+        return Reformatted(place)
+    return Edited(place, similarity)
+
+
+def _elsewhere(alignment: Alignment, span: Span, cited: str, image: Image | None, work: Work) -> Relocation:
+    """The passage at a place that is new in the new text, if one stands out."""
+    nowhere = Removed() if alignment.complete else OutOfBudget()
+    if span.length < _SEARCHED:
+        return nowhere
+    sole = sole_place(alignment, cited, work)
+    remains = image is not None and 3 * image.kept >= image.size
+    if sole is not None and (not remains or held_before(alignment, sole, span)):
+        return Moved(sole)
+    found = candidates(alignment, span, work)
+    near = [place for place in found if place.context >= _CONTEXT]
+    if not near and len(found) == 1 and not remains and found[0].similarity * span.length >= _PLAIN:
+        near = found
+    rivals = [place for place in near if place.context > near[0].context - _LEAD]
+    if len(rivals) > 1:
+        return Ambiguous(tuple(sorted(place.span for place in rivals)))
+    return _named(alignment, cited, near[0].span, near[0].similarity) if near else nowhere

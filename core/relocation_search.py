@@ -1,0 +1,218 @@
+"""Where a passage may have gone that no longer stands where it stood: the places that are new in the new text and look like it."""
+
+from bisect import bisect_right
+from itertools import pairwise
+
+from attrs import frozen
+
+from groundkit.core.alignment import Alignment, Seeds, aligned_within
+from groundkit.core.alignment_runs import OutOfWork, Work
+from groundkit.core.model import CONTEXT, Span
+from groundkit.core.relocation_distance import cost, likeness, nearest_within
+from groundkit.core.relocation_image import flat, image_of
+from groundkit.core.relocation_tokens import tokens
+
+#: Places a pair of tokens, or the passage itself, may have before it tells nothing.
+_COMMON = 64
+#: Windows that are looked at closely.
+_WINDOWS = 6
+_LONG_WINDOWS = 2
+#: Passages up to this length are compared letter by letter, longer ones by their tokens.
+_SHORT = 2048
+#: An edited passage may have so many errors for each code point, and must have so many code points.
+_ERRORS = 0.25
+_LEAST_EDITED = 32
+_CONTEXT_COST = 4 * CONTEXT
+
+
+@frozen
+class Candidate:
+    """A stretch of the new text: how like the passage it is and how like what stands around it is, from 0 to 1."""
+
+    span: Span
+    similarity: float
+    context: float
+
+    @property
+    def score(self) -> float:
+        return self.similarity + self.context
+
+
+@frozen
+class Side:
+    """A text as a place to search in: what of it has no counterpart in the other text."""
+
+    text: str
+    only: tuple[tuple[int, int], ...]
+    seeds: Seeds
+
+
+def candidates(alignment: Alignment, span: Span, work: Work) -> list[Candidate]:
+    """New places of the passage, best context first. A place more than half of which the old text already had is none."""
+    new = Side(alignment.new, alignment.only_new, alignment.new_seeds)
+    old = Side(alignment.old, alignment.only_old, alignment.old_seeds)
+    found = []
+    for place in _places(alignment.old, span, new, work):
+        if not held_before(alignment, place.span, span) and not _elsewhere(alignment, old, place, span, work):
+            found.append(place)
+    return sorted(found, key=lambda place: (-place.context, -place.similarity, place.span))
+
+
+def sole_place(alignment: Alignment, cited: str, work: Work) -> Span | None:
+    """Where a passage that stood once in the old text stands in the new one, if it stands there letter for letter once."""
+    old, new = alignment.old, alignment.new
+    work.spend((len(old) + len(new)) // 16)
+    at = new.find(cited)
+    if at < 0 or new.find(cited, at + 1) >= 0 or old.find(cited, old.find(cited) + 1) >= 0:
+        return None
+    return Span(at, at + len(cited))
+
+
+def is_other_passage(alignment: Alignment, place: Span, similarity: float, span: Span, work: Work) -> bool:
+    """Whether what stands at a place is nearer to another passage, lost by the old text, than to the one at the span."""
+    if place.length < _LEAST_EDITED:
+        return False
+    old = Side(alignment.old, alignment.only_old, alignment.old_seeds)
+    found = _places(alignment.new, place, old, work)
+    return any(2 * _shared(rival.span, span) <= span.length and rival.similarity > similarity for rival in found)
+
+
+def context_likeness(one: str, span: Span, other: str, place: Span, work: Work) -> float:
+    """How like each other the surroundings of two stretches are, from 0 to 1.
+
+    A passage at the edge of a paragraph that moved keeps what stands on its other side, so the better side counts twice.
+    """
+    work.spend(_CONTEXT_COST)
+    before = likeness(_before(one, span), _before(other, place))
+    behind = likeness(_behind(one, span), _behind(other, place))
+    return (before + behind + max(before, behind)) / 3
+
+
+def _before(text: str, span: Span) -> str:
+    return flat(text[max(0, span.start - CONTEXT) : span.start])
+
+
+def _behind(text: str, span: Span) -> str:
+    return flat(text[span.end : span.end + CONTEXT])
+
+
+def _places(source: str, span: Span, side: Side, work: Work) -> list[Candidate]:
+    """Places of `source[span]` in what only the other side has: letter for letter, and nearly."""
+    cited = source[span.start : span.end]
+    exact = _exact(cited, side, work)
+    near = _near(cited, side, work) if span.length >= _LEAST_EDITED else []
+    found: list[tuple[Span, float]] = [(place, 1.0) for place in exact]
+    for place, similarity in sorted(near, key=lambda each: (-each[1], each[0])):
+        if all(_shared(place, taken) * 2 <= place.length for taken, _ in found):
+            found.append((place, similarity))
+    return [
+        Candidate(place, similarity, context_likeness(source, span, side.text, place, work))
+        for place, similarity in found
+    ]
+
+
+def _shared(one: Span, other: Span) -> int:
+    return max(0, min(one.end, other.end) - max(one.start, other.start))
+
+
+def _exact(cited: str, side: Side, work: Work) -> list[Span]:
+    """Where the passage stands letter for letter, half of it or more in what only this side has."""
+    found: list[Span] = []
+    work.spend(len(side.only))
+    for start, end in _zones(side.only, len(cited), len(side.text)):
+        work.spend((end - start) // 16)
+        at = side.text.find(cited, start, end)
+        while at >= 0:
+            if len(found) == _COMMON:
+                raise OutOfWork
+            found.append(Span(at, at + len(cited)))
+            at = side.text.find(cited, at + 1, end)
+    return found
+
+
+def _zones(only: tuple[tuple[int, int], ...], length: int, size: int) -> list[tuple[int, int]]:
+    """The stretches of a text in which a place of this length may lie with half of it in what only this side has."""
+    reach = length // 2 + 1
+    zones: list[tuple[int, int, int]] = []
+    for start, end in only:
+        low, high, mass = max(0, start - reach), min(size, end + reach), end - start
+        if zones and low <= zones[-1][1]:
+            low, mass = zones[-1][0], mass + zones[-1][2]
+            zones.pop()
+        zones.append((low, high, mass))
+    return [(low, high) for low, high, mass in zones if 2 * mass >= length]
+
+
+def _near(cited: str, side: Side, work: Work) -> list[tuple[Span, float]]:
+    """Stretches that hold the passage with few errors, found by the pairs of tokens they share with it."""
+    found = []
+    for start, end in _windows(cited, side, work):
+        refined = _refined(cited, side.text, start, end, work)
+        if refined is not None and refined[1] >= 1 - _ERRORS:
+            found.append(refined)
+    return found
+
+
+def _windows(cited: str, side: Side, work: Work) -> list[tuple[int, int]]:
+    """Where the pairs of tokens of a passage stand together, most of them first."""
+    here = tokens(cited, 0, len(cited))
+    work.spend(len(cited))
+    width = max(len(cited) // 4, 8)
+    votes: dict[int, int] = {}
+    common = False
+    for pair, offset in zip(pairwise(here.keys), here.starts, strict=False):
+        places = side.seeds.get(pair, ())
+        if len(places) > _COMMON:
+            common = True
+            continue
+        work.spend(len(places))
+        for at in places:
+            bucket = (at - offset) // width
+            votes[bucket] = votes.get(bucket, 0) + 1
+    if common and not votes:
+        # It may stand in too many places to look at: that it is gone cannot be said.
+        raise OutOfWork
+    both = {bucket: count + votes.get(bucket + 1, 0) for bucket, count in votes.items()}
+    best = sorted(both, key=lambda bucket: (-both[bucket], bucket))[
+        : _WINDOWS if len(cited) <= _SHORT else _LONG_WINDOWS
+    ]
+    work.spend(4 * len(votes))
+    reach = len(cited) // 4 + 8
+    size = len(side.text)
+    edges = [(bucket * width - reach, (bucket + 2) * width + len(cited) + reach) for bucket in best]
+    return [(max(0, start), min(size, end)) for start, end in edges if start < size and end > 0]
+
+
+def _refined(cited: str, text: str, start: int, end: int, work: Work) -> tuple[Span, float] | None:
+    """The stretch of a window that is nearest to the passage, and how like it that is."""
+    window = text[start:end]
+    if len(cited) <= _SHORT:
+        work.spend(2 * cost(len(cited), len(window)))
+        low, high, apart = nearest_within(flat(cited), flat(window))
+        return (Span(start + low, start + high), 1 - apart / len(cited)) if low < high else None
+    image = image_of(aligned_within(cited, window, work), Span(0, len(cited)), work)
+    if image is None:
+        return None
+    return Span(start + image.span.start, start + image.span.end), image.similarity(window)
+
+
+def held_before(alignment: Alignment, place: Span, span: Span) -> bool:
+    """Whether more than half of a place stood in the old text already, outside the passage."""
+    held = 0
+    blocks = alignment.blocks
+    for at in range(bisect_right(blocks, place.start, key=lambda block: block[3]), len(blocks)):
+        start, _, second, second_end = blocks[at]
+        if second >= place.end:
+            break
+        low, high = max(second, place.start), min(second_end, place.end)
+        within = _shared(span, Span(start + low - second, start + high - second))
+        held += high - low - min(within, high - low)
+    return 2 * held > place.length
+
+
+def _elsewhere(alignment: Alignment, old: Side, place: Candidate, span: Span, work: Work) -> bool:
+    """Whether another passage that the old text lost is a better origin of a new place than the passage."""
+    return any(
+        2 * _shared(rival.span, span) <= min(rival.span.length, span.length) and rival.score >= place.score
+        for rival in _places(alignment.new, place.span, old, work)
+    )
