@@ -111,7 +111,7 @@ def _redirect(url: WebUrl, status: int, locations: list[str]) -> FetchFailed:
         return FetchFailed(FetchProblem.REDIRECT, f"{_status(status)}, without saying where to")
     location = _as_utf8(locations[0].strip())
     target = resolved(url, location)
-    login = ", and it looks like a login page" if _LOGIN.search(_path_of(target)) else ""
+    login = ", and it looks like a login page" if _LOGIN.search(_words_of(target)) else ""
     shown = _shown(masked_url(target), _SHOWN)
     return FetchFailed(FetchProblem.REDIRECT, f"{_status(status)} to {shown}{login}; {_way_out(url, target)}")
 
@@ -124,12 +124,10 @@ def _way_out(url: WebUrl, target: str) -> str:
             return f"that URL would be refused: {refused.detail}"
 
 
-def _path_of(target: str) -> str:
-    """The path of a URL and the names in its query."""
-    _, _, rest = target.partition("://")
-    _, _, after = rest.partition("/")
-    path, _, query = after.partition("?")
-    return path + "?" + "&".join(part.partition("=")[0] for part in query.split("&"))
+def _words_of(target: str) -> str:
+    """Host and path of a URL, and the names in its query: where a login shows."""
+    before, _, query = target.partition("://")[2].partition("?")
+    return before + "?" + "&".join(part.partition("=")[0] for part in query.split("&"))
 
 
 def _status(status: int) -> str:

@@ -109,7 +109,14 @@ class FetcherContract:
         assert "would be refused" in detail
 
     def test_a_redirect_to_a_login_page_is_told(self) -> None:
-        for location, login in (("/login?next=%2Fpage", True), ("/users/sign_in", True), ("/blog/author", False)):
+        cases = {
+            "/login?next=%2Fpage": True,
+            "/users/sign_in": True,
+            "https://accounts.good.test/v3": True,
+            "/blog/author": False,
+            "/authors?to=login": False,
+        }
+        for location, login in cases.items():
             with self.serving({URL: ScriptedPage(status=302, location=location)}) as fetcher:
                 assert ("login page" in fetcher.fetch(asked()).failure().detail) == login
 

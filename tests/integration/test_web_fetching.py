@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import repeat
 from pathlib import Path
+from random import Random
 from threading import Event, Thread
 
 import brotli
@@ -127,12 +128,26 @@ def endless_framing(_: Seen) -> Iterator[bytes]:
     yield from repeat(b"".join(chunk(b"x")[:1] + b";" + b"e" * 900 + b"\r\nx\r\n" for _ in range(50)))
 
 
+ZIPPED = head(200, "Content-Type: text/html", "Content-Encoding: gzip", "Transfer-Encoding: chunked")
+
+
 def endless_nothing(_: Seen) -> Iterator[bytes]:
-    yield head(200, "Content-Type: text/html", "Content-Encoding: gzip", "Transfer-Encoding: chunked")
+    yield ZIPPED
     yield from repeat(chunk(gzip.compress(b"") * 1000))
 
 
-@pytest.mark.parametrize("trick", [endless, endless_framing, endless_nothing])
+def test_chunks_may_not_be_all_framing() -> None:
+    failed = answer_of(endless_framing, FetchLimits(body=300_000, seconds=60))
+    assert problem_of(failed) is FetchProblem.TOO_LARGE and "more arrives" in failed.failure().detail
+
+
+def test_a_body_that_its_coding_makes_larger_counts_as_it_comes() -> None:
+    body = gzip.compress(Random(1).randbytes(1000))
+    failed = answer_of(lambda _: [ZIPPED, chunk(body), b"0\r\n\r\n"], FetchLimits(body=1000, seconds=20))
+    assert len(body) > 1000 and problem_of(failed) is FetchProblem.TOO_LARGE
+
+
+@pytest.mark.parametrize("trick", [endless, endless_nothing])
 def test_what_does_not_end_is_too_large(trick: Trick) -> None:
     assert problem_of(answer_of(trick, FetchLimits(body=300_000, seconds=60))) is FetchProblem.TOO_LARGE
 
@@ -349,7 +364,8 @@ def test_closing_ends_what_is_under_way() -> None:
         fetcher.close()
         for each in fetches:
             each.join(10)
-    assert [problem_of(each) for each in ended] == [FetchProblem.STOPPED] * 4
+        # The server still serves: nothing but the closing has ended them.
+        assert [problem_of(each) for each in ended] == [FetchProblem.STOPPED] * 4
 
 
 def test_closing_ends_a_look_up_that_hangs() -> None:
@@ -373,27 +389,32 @@ def test_closing_ends_a_look_up_that_hangs() -> None:
     never.set()
 
 
-def test_at_most_two_exchanges_are_under_way_with_one_server() -> None:
+@pytest.mark.parametrize(("names", "limit"), [(1, 2), (6, 8)])
+def test_only_so_many_exchanges_are_under_way_with_one_server_and_in_all(names: int, limit: int) -> None:
     now: list[Seen] = []
     most: list[int] = []
-    third = Event()
+    too_many = Event()
 
     def counting(seen: Seen) -> Iterator[bytes | None]:
         now.append(seen)
         most.append(len(now))
-        if len(now) > 2:
-            third.set()
-        third.wait(0.2)  # time for one more to come, were it let
+        if len(now) > limit:
+            too_many.set()
+        too_many.wait(0.3)  # time for one more to come, were it let
         now.remove(seen)
         yield from page()(seen)
 
-    with playing(counting) as (server, fetcher):
-        fetches = [Thread(target=fetcher.fetch, args=(asked(limits=ROOMY),)) for _ in range(6)]
+    hosts = [f"good{number}.test" for number in range(names)]
+    with WebServer(counting) as server:
+        resolver = ScriptedResolver({host: [(ADDRESS,)] for host in hosts})
+        fetcher = WebFetcher(resolver, Detour({80: server.port}))
+        requests = [asked(f"http://{host}/", limits=ROOMY) for host in hosts * 12][:12]
+        fetches = [Thread(target=fetcher.fetch, args=(request,)) for request in requests]
         for each in fetches:
             each.start()
         for each in fetches:
             each.join(20)
-    assert max(most) == 2 and len(server.seen) == 6
+    assert max(most) == limit and len(server.seen) == 12
 
 
 class Recording(logging.Handler):

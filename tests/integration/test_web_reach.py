@@ -12,7 +12,8 @@ from shared import shared
 from web_server import ADDRESS, OTHER_ADDRESS, Detour, Seen, WebServer, page, served_with, silence, trusted
 
 from groundkit.adapters.web.fetcher import WebFetcher
-from groundkit.adapters.web.network import SystemDialer
+from groundkit.adapters.web.lifeline import Lifeline
+from groundkit.adapters.web.network import Gauge, PinnedBackend, Strayed, SystemDialer
 from groundkit.adapters.web.resolver import SystemResolver
 from groundkit.core.fetching import FetchLimits, FetchProblem, FetchRequest
 from groundkit.core.result import Failure
@@ -103,6 +104,17 @@ def test_a_connection_that_leads_to_another_address_is_not_used() -> None:
         dialer = Detour({80: server.port}, peer=OTHER_ADDRESS)
         assert problem_of(WebFetcher(resolving((ADDRESS,)), dialer).fetch(asked())) is FetchProblem.ADDRESS_REFUSED
     assert server.seen == []
+
+
+def test_the_network_of_an_exchange_leads_nowhere_else() -> None:
+    dialer = Detour({80: 1})
+    network = PinnedBackend("good.test", 80, (ADDRESS,), dialer, Lifeline(20), Gauge(1, 1))
+    for host, port in (("other.test", 80), ("good.test", 81), (ADDRESS, 80), ("127.0.0.1", 80)):
+        with pytest.raises(Strayed):
+            network.connect_tcp(host, port)
+    with pytest.raises(Strayed):
+        network.connect_unix_socket("/run/x.sock")
+    assert dialer.dialed == []
 
 
 def test_the_next_judged_address_is_dialed_where_one_does_not_answer() -> None:
@@ -217,6 +229,7 @@ def test_old_tls_is_not_spoken(authority: trustme.CA) -> None:
     tls = served_with(authority.issue_cert("good.test"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
+        tls.set_ciphers("ALL:@SECLEVEL=0")
         tls.minimum_version, tls.maximum_version = ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_1
     with WebServer(page(), tls) as server:
         failed = WebFetcher(resolving((ADDRESS,)), Detour({443: server.port})).fetch(asked("https://good.test/"))

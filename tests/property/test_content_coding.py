@@ -83,6 +83,13 @@ def test_several_members_are_one_body(bodies: list[bytes], kind: str, at: list[i
     assert b"".join(undone([coding], cut(b"".join(map(encode, bodies)), at))) == b"".join(bodies)
 
 
+@given(BODIES, BODIES, st.sampled_from(["deflate", "bare deflate", "br"]))
+def test_only_gzip_and_zstd_have_several_members(first: bytes, second: bytes, kind: str) -> None:
+    coding, encode = ENCODERS[kind]
+    with pytest.raises(Undecodable):
+        undone([coding], [encode(first), encode(second)])
+
+
 @given(KINDS, st.binary(max_size=200))
 @example("deflate", b"\x78\x9c")
 @example("zstd", zstandard.FRAME_HEADER)
