@@ -91,7 +91,8 @@ def ports_for(index_directory: Path, collection: str, extractors: Sequence[Extra
 
 def web_fetcher() -> Fetcher:
     """A fetcher of pages, by the system's resolver."""
-    from groundkit.adapters.web import SystemResolver, WebFetcher
+    from groundkit.adapters.web.fetcher import WebFetcher
+    from groundkit.adapters.web.resolver import SystemResolver
 
     return WebFetcher(SystemResolver())
 

@@ -47,6 +47,6 @@ def not_a_path(given: str) -> NotAPath | None:
     """Why something given as a path is none; None for a path."""
     if not is_url(given):
         return None
-    from groundkit.core.masking import masked
+    from groundkit.core.masking import masked_url
 
-    return NotAPath(masked(given))
+    return NotAPath(masked_url(given))

@@ -162,9 +162,9 @@ def unsecret(text: str) -> str:
     """What somebody typed, safe to print, and without the secrets that a URL may hold."""
     if not is_url(text):
         return one_line(text)
-    from groundkit.core.masking import masked
+    from groundkit.core.masking import masked_url
 
-    return one_line(masked(text))
+    return one_line(masked_url(text))
 
 
 def page_facts(fetch: FetchFacts | None) -> list[tuple[str, str]]:

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 import groundkit
 from groundkit.collection import Collection
-from groundkit.core.ports import Ports
-from groundkit.core.result import Success
+from groundkit.core.ports import NoArchive, Ports
+from groundkit.core.result import Failure, Success
+from groundkit.core.snapshots import is_body_name
 from groundkit.extractors import Registry
 from groundkit.testing import (
     FrozenClock,
@@ -16,8 +17,10 @@ from groundkit.testing import (
     MemoryFiles,
     MemoryIndex,
     MemoryKept,
+    MemoryKeptFiles,
     MemoryLock,
     MemoryStore,
+    ScriptedFetcher,
 )
 
 #: Words that no stemmer changes, since the twin's index has none.
@@ -37,6 +40,10 @@ def on_twins(files: dict[str, bytes]) -> Collection:
         extractors=Registry(),
         extractions=lambda _: InlineExtractions(),
         kept=lambda _: kept,
+        snapshots=MemoryKeptFiles(),
+        bodies=MemoryKeptFiles(is_body_name),
+        fetcher=lambda: ScriptedFetcher({}),
+        archive=lambda: Failure(NoArchive("there is none in memory")),
     )
     return Collection(ports, Path("/nowhere/.groundkit"), "default", Path("/nowhere"))
 
