@@ -118,6 +118,28 @@ def test_bombs_are_too_large(coding: str, body: bytes) -> None:
     assert problem_of(answer_of(page(body, Content_Encoding=coding))) is FetchProblem.TOO_LARGE
 
 
+def test_codings_whose_library_is_missing_are_not_asked_for_and_name_it_when_they_come() -> None:
+    program = (
+        "import sys; sys.modules['brotli'] = sys.modules['zstandard'] = None\n"
+        "from groundkit.adapters.web.coding import Undecodable, available, decoder_for\n"
+        "print(*available())\n"
+        "for coding in ('br', 'zstd'):\n"
+        "    try: decoder_for([coding])\n"
+        "    except Undecodable as refused: print(refused)\n"
+    )
+    paths = os.pathsep.join(filter(None, sys.path))
+    ran = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    first, *rest = ran.stdout.splitlines()
+    assert first == "gzip deflate" and len(rest) == 2
+    assert all("pip install 'groundkit[web]'" in line for line in rest)
+
+
 def endless(_: Seen) -> Iterator[bytes]:
     yield CHUNKED
     yield from repeat(chunk(b"x" * 65536))
@@ -351,8 +373,9 @@ def test_closing_ends_what_is_under_way() -> None:
     begun = Event()
 
     def waiting(seen: Seen) -> Iterator[bytes]:
-        begun.set()
         yield CHUNKED
+        seen.server.closing.wait(0.2)  # until whoever asked waits for more
+        begun.set()
         yield from silence(seen)
 
     ended: list[Result[FetchAnswer, FetchFailed]] = []
