@@ -217,7 +217,11 @@ def _seeds(text: str, stretches: tuple[tuple[int, int], ...], work: Work) -> tup
             work.spend(end - start)
             part = tokens(text, start, end)
             for pair, at in zip(zip(part.keys, part.keys[1:], strict=False), part.starts, strict=False):
-                found.setdefault(pair, []).append(at)
+                places = found.get(pair)
+                if places is None:
+                    found[pair] = [at]
+                else:
+                    places.append(at)
     except OutOfWork:
         return found, False
     return found, True

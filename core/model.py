@@ -274,7 +274,11 @@ class Citation:
             return f"{self.source}:{self.locator.line}:{self.locator.column}"
         if self.locator.pages is not None:
             return f"{self.source} {self.locator.pages}"
-        return f"{self.source}#{self.locator.anchor}" if self.locator.anchor else self.source
+        if not self.locator.anchor:
+            return self.source
+        # A URL may have been given with an empty fragment.
+        page = self.source.removesuffix("#") if self.source_class is SourceClass.SNAPSHOT else self.source
+        return f"{page}#{self.locator.anchor}"
 
     @property
     def end_offset(self) -> int:

@@ -12,7 +12,14 @@ from groundkit.core.alignment import Alignment, aligned, shifts_around
 from groundkit.core.alignment_runs import OutOfWork, Work
 from groundkit.core.model import Span
 from groundkit.core.relocation_image import Image, image_of, longest_image
-from groundkit.core.relocation_search import candidates, held_before, is_other_passage, sole_place
+from groundkit.core.relocation_search import (
+    Candidate,
+    candidates,
+    context_likeness,
+    held_before,
+    is_other_passage,
+    sole_place,
+)
 from groundkit.core.relocation_tokens import same_words
 
 __all__ = [
@@ -38,7 +45,7 @@ _SIMILARITY = 0.5
 _CONTEXT = 0.6
 _LEAD = 0.15
 #: A single place with so many of the passage's code points needs nothing around it to be told.
-_PLAIN = 100
+_PLAIN = 64
 #: Shorter quotes say too little to be found by search alone.
 _SEARCHED = 20
 
@@ -99,7 +106,8 @@ def relocate(alignment: Alignment, span: Span, budget: int = RELOCATION_STEPS) -
         work = Work(budget)
         image = image_of(alignment, span, work)
         found = None if image is None else _in_place(alignment, span, cited, image, work)
-        return found or _beside(alignment, span, cited) or _elsewhere(alignment, span, cited, image, work)
+        found = found or _beside(alignment, span, cited)
+        return _better(alignment, span, found, work) if found else _elsewhere(alignment, span, cited, image, work)
     except OutOfWork:
         return OutOfBudget()
 
@@ -116,7 +124,30 @@ def _in_place(alignment: Alignment, span: Span, cited: str, image: Image, work: 
     if similarity < _SIMILARITY:
         return None
     found = _named(alignment, cited, image.span, similarity)
-    return (_untangled(alignment, span, found, work) or found) if isinstance(found, Edited) else found
+    if isinstance(found, Edited) and is_other_passage(alignment, image.span, similarity, span, work):
+        return None
+    return found
+
+
+def _better(alignment: Alignment, span: Span, found: Relocation, work: Work) -> Relocation:
+    """What was found in place, unless the passage's surroundings or the passage itself plainly stand elsewhere.
+
+    A copy put right before a passage takes its place in an alignment, and so do like items of a list that is put in another order.
+    """
+    if not isinstance(found, Moved | Edited) or span.length < _SEARCHED:
+        return found
+    cited = alignment.old[span.start : span.end]
+    context = context_likeness(alignment.old, span, alignment.new, found.span, work)
+    if context < _CONTEXT - _LEAD:
+        others = candidates(alignment, span, work)
+        first, second = (*(place.context for place in others[:2]), 0.0, 0.0)[:2]
+        if first >= max(_CONTEXT, context + _LEAD, second + _LEAD):
+            return _named(alignment, cited, others[0].span, others[0].similarity)
+    if isinstance(found, Edited):
+        sole = sole_place(alignment, cited, work)
+        if sole is not None and held_before(alignment, sole, span):
+            return Moved(sole)
+    return found
 
 
 def _beside(alignment: Alignment, span: Span, cited: str) -> Moved | None:
@@ -127,19 +158,6 @@ def _beside(alignment: Alignment, span: Span, cited: str) -> Moved | None:
         if found == cited and not held_before(alignment, place, span):
             return Moved(place)
     return None
-
-
-def _untangled(alignment: Alignment, span: Span, edited: Edited, work: Work) -> Moved | None:
-    """The passage itself, where it stands elsewhere and what stands in its place is another: lists of like items, reordered."""
-    if span.length < _SEARCHED:
-        return None
-    place = sole_place(alignment, alignment.old[span.start : span.end], work)
-    if place is None:
-        return None
-    tangled = held_before(alignment, place, span) or is_other_passage(
-        alignment, edited.span, edited.similarity, span, work
-    )
-    return Moved(place) if tangled else None
 
 
 def _named(alignment: Alignment, cited: str, place: Span, similarity: float) -> Relocation:
@@ -163,9 +181,15 @@ def _elsewhere(alignment: Alignment, span: Span, cited: str, image: Image | None
         return Moved(sole)
     found = candidates(alignment, span, work)
     near = [place for place in found if place.context >= _CONTEXT]
-    if not near and len(found) == 1 and not remains and found[0].similarity * span.length >= _PLAIN:
+    if not near and len(found) == 1 and not remains and _is_plain(alignment, span, found[0], work):
         near = found
     rivals = [place for place in near if place.context > near[0].context - _LEAD]
     if len(rivals) > 1:
         return Ambiguous(tuple(sorted(place.span for place in rivals)))
     return _named(alignment, cited, near[0].span, near[0].similarity) if near else nowhere
+
+
+def _is_plain(alignment: Alignment, span: Span, place: Candidate, work: Work) -> bool:
+    """Whether a place has so much of the passage, and of nothing else that was lost, that it must be the passage."""
+    much = place.similarity * span.length >= _PLAIN
+    return much and not is_other_passage(alignment, place.span, place.similarity - _LEAD, span, work)

@@ -70,7 +70,7 @@ def sole_place(alignment: Alignment, cited: str, work: Work) -> Span | None:
 
 def is_other_passage(alignment: Alignment, place: Span, similarity: float, span: Span, work: Work) -> bool:
     """Whether what stands at a place is nearer to another passage, lost by the old text, than to the one at the span."""
-    if place.length < _LEAST_EDITED:
+    if not _LEAST_EDITED <= place.length <= _SHORT:
         return False
     old = Side(alignment.old, alignment.only_old, alignment.old_seeds)
     found = _places(alignment.new, place, old, work)

@@ -25,13 +25,23 @@ _BLOCKS_WITH_MARKS = (range(0x300, 0x20000), range(0xE0100, 0xE01F0))
 _PLAIN = re.compile(r"\s+|\w+|[^\w\s]")
 
 
+#: Most words, at once: a run of ASCII with nothing behind it that could belong to it.
+_ASCII_WORD = r"[0-9A-Za-z_]++(?![^\x00-\x7f])"
+
+
 @cache
 def _general() -> re.Pattern[str]:
     codes = (code for block in _BLOCKS_WITH_MARKS for code in block)
-    marks = "".join(sign for sign in map(chr, codes) if unicodedata.category(sign)[0] == "M")
-    mark = f"[{_VOICING}{marks}]"
+    marks = [sign for sign in map(chr, codes) if unicodedata.category(sign)[0] == "M"]
+    low = "".join(sign for sign in marks if sign <= "\uffff")
+    high = "".join(sign for sign in marks if sign > "\uffff")
+    # A class of nothing above U+FFFF is a table; one with more is read through from its beginning.
+    mark = f"(?:[{_VOICING}{low}]|(?=[\U00010000-\U0010ffff])[{high}])"
     word = rf"[^\W{_SINGLE}{_VOICING}]"
-    return re.compile(rf"\s+|{_HANGUL}{mark}*+|{word}++(?:{mark}++{word}*+)*+|.{mark}*+", re.DOTALL)
+    return re.compile(
+        rf"\s++|{_ASCII_WORD}|{_HANGUL}{mark}*+|{word}++(?:{mark}++{word}*+)*+|.{mark}*+",
+        re.DOTALL,
+    )
 
 
 def folded(text: str) -> str:

@@ -103,7 +103,7 @@ def _page(
 
 def too_large(limit: int, what: str) -> FetchFailed:
     """The failure of a page that is larger than is allowed; `what` says how that showed."""
-    return FetchFailed(FetchProblem.TOO_LARGE, f"{what}; at most {limit:,} are taken")
+    return FetchFailed(FetchProblem.TOO_LARGE, f"{what}; at most {limit:,} bytes are taken, --fetch-bytes raises that")
 
 
 def _redirect(url: WebUrl, status: int, locations: list[str]) -> FetchFailed:

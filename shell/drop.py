@@ -24,13 +24,15 @@ RemoveRefused: TypeAlias = LockBusy | WriteFailure
 class Removed:
     """Sources that went, and names that fit none. `pending`: accepted, and still to be finished by the next writer.
 
-    `unswept` are files of theirs that could not be unlinked; the next writer tries again.
+    `unswept` are files of theirs that could not be unlinked; the next writer tries again. `forgotten` are sources that were
+    only remembered because they could not be ingested.
     """
 
     removed: tuple[str, ...]
     unknown: tuple[str, ...]
     pending: WriteFailure | None = None
     unswept: tuple[UnsweptFile, ...] = ()
+    forgotten: tuple[str, ...] = ()
 
 
 def remove(ports: Ports, names: tuple[str, ...], wait: float) -> Result[Removed, RemoveRefused]:
@@ -52,22 +54,27 @@ def _carry_out(
     if isinstance(viewed, Failure):
         return viewed
     with closing(viewed.unwrap()) as view:
-        listed = view.records(AllRecords(), state.tip.mark.generation)
+        listed, failed = view.records(AllRecords(), state.tip.mark.generation), view.failures()
     if isinstance(listed, Failure):
         return listed
+    if isinstance(failed, Failure):
+        return failed
     sources = [each.source for each in listed.unwrap()]
     found = {name: [each for each in sources if _meant(name, each)] for name in names}
     gone = tuple(sorted({each for below in found.values() for each in below}))
-    unknown = tuple(name for name, below in found.items() if not below)
+    lost = {name: [each.source for each in failed.unwrap() if _meant(name, each.source)] for name in names}
+    forgotten = tuple(sorted({each for below in lost.values() for each in below} - set(gone)))
+    unknown = tuple(name for name, below in found.items() if not below and not lost[name])
     if not gone:
-        return Success(Removed((), unknown))
+        noted = ports.documents.record_failures(forgotten, ()) if forgotten else Success(None)
+        return noted if isinstance(noted, Failure) else Success(Removed((), unknown, forgotten=forgotten))
     written = writer.write(Write(removed=gone))
     if isinstance(written, Failure):
         return written
     retain_cited(ports, state.settings)
-    forgotten = ports.documents.record_failures(gone, ())
-    late = forgotten.failure() if isinstance(forgotten, Failure) else None
-    return Success(Removed(gone, unknown, written.unwrap().pending or late, writer.unswept))
+    noted = ports.documents.record_failures((*gone, *forgotten), ())
+    late = noted.failure() if isinstance(noted, Failure) else None
+    return Success(Removed(gone, unknown, written.unwrap().pending or late, writer.unswept, forgotten))
 
 
 def _meant(name: str, source: str) -> bool:

@@ -160,7 +160,7 @@ def _ours(error: Exception, limits: FetchLimits) -> FetchFailed | None:
         case Stopped():
             return FetchFailed(FetchProblem.STOPPED, "fetching was stopped")
         case OutOfTime():
-            return FetchFailed(FetchProblem.TIME, f"not done within {limits.seconds:g} s")
+            return FetchFailed(FetchProblem.TIME, f"not done within {limits.seconds:g} s; --fetch-seconds raises that")
         case HeadTooLarge():
             return _head_too_large(limits)
         case TooLarge():

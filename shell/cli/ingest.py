@@ -35,6 +35,8 @@ _DEFAULT = Settings()
 
 #: Actions that leave a document another than it was.
 _CHANGES = ("added", "updated", "rebound")
+#: Of so few sources the bar shows each one; pages come in slowly.
+_FEW = 1000
 #: Media types as people call them; others go by their own name.
 _FORMATS = {
     "text/markdown": "Markdown",
@@ -265,7 +267,7 @@ def _progress() -> Iterator[Callable[[SourceEvent], None] | None]:
         task = bar.add_task("ingest", total=None)
 
         def advance(event: SourceEvent) -> None:
-            if event.done % 16 == 0 or event.done == event.total:
+            if event.total < _FEW or event.done % 16 == 0 or event.done == event.total:
                 bar.update(task, completed=event.done, total=event.total)
 
         yield advance

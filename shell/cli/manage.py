@@ -40,10 +40,12 @@ def rm_command(sources: tuple[str, ...], index_dir: str | None, collection: str,
             each if given else _as_source(found.base, each) for each, given in zip(sources, as_given, strict=True)
         )
         removed = found.remove(names, wait=wait)
+    count = len(removed.forgotten)
     if form == "json":
         unswept = [{"name": each.name, "detail": each.detail} for each in removed.unswept]
         unknown = list(map(unsecret, removed.unknown))
-        print_json({"removed": list(removed.removed), "unknown": unknown, "unswept": unswept})
+        found_nothing = {"unknown": unknown, "forgotten": list(removed.forgotten)}
+        print_json({"removed": list(removed.removed), **found_nothing, "unswept": unswept})
     else:
         for name in removed.unknown:
             click.echo(f"unknown: {unsecret(name)}", err=True)
@@ -51,7 +53,7 @@ def rm_command(sources: tuple[str, ...], index_dir: str | None, collection: str,
             click.echo(f"warning: the snapshot of {one_line(str(file))}; the next write tries again", err=True)
         if removed.pending is not None:
             click.echo(f"accepted, to be finished by the next ingest: {printable(sentence(removed.pending))}", err=True)
-        click.echo(f"removed {len(removed.removed)}")
+        click.echo(f"removed {len(removed.removed)}{f', forgot {count} failed' if count else ''}")
     return 1 if removed.unknown else 0
 
 

@@ -440,3 +440,12 @@ def test_without_what_makes_warc_files_keeping_bodies_is_refused(tmp_path: Path)
     )
     with Collection(ports, index, "default", None) as kb, pytest.raises(groundkit.ConfigurationError, match="warc"):
         kb.ingest(URL, keep_bodies=True)
+
+
+def test_removing_a_page_that_never_came_forgets_that_it_failed(tmp_path: Path) -> None:
+    with web_collection(tmp_path / "index", {URL: page("Some tide.")}) as kb:
+        kb.ingest([URL, OTHER])
+        removed = kb.remove(OTHER)
+        assert (removed.removed, removed.unknown, removed.forgotten) == ((), (), (OTHER,))
+        assert kb.status().failures == ()
+        assert kb.remove(OTHER).unknown == (OTHER,)

@@ -76,7 +76,7 @@ def _words(chance: Random, count: int) -> list[str]:
 
 
 def _paragraph(chance: Random) -> str:
-    return " ".join(_words(chance, chance.randint(12, 40))) + "."
+    return " ".join(_words(chance, chance.randint(20, 40))) + "."
 
 
 def _paragraphs(chance: Random, count: int = 12) -> list[str]:
