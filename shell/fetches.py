@@ -1,7 +1,8 @@
 """The pages of an ingest that are being fetched, while the other sources go on."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from queue import Empty, Full, Queue
 from threading import Event, Lock, Thread
 from typing import TypeAlias
@@ -18,12 +19,23 @@ AT_ONCE = 8
 _BREATH = 0.1
 
 
+def by_turns(requests: Sequence[FetchRequest]) -> list[FetchRequest]:
+    """One of each host after the other: a host is asked for few pages at a time, and the others need not wait for it."""
+    asked: Counter[tuple[str, int]] = Counter()
+    turns = []
+    for number, each in enumerate(requests):
+        host = each.url.host, each.url.port
+        turns.append((asked[host], number, each))
+        asked[host] += 1
+    return [each for *_, each in sorted(turns, key=itemgetter(0, 1))]
+
+
 class Fetches:
     """Fetches pages in threads of its own. Close it."""
 
     def __init__(self, begin: Callable[[], Fetcher], requests: Sequence[FetchRequest]) -> None:
         self._begin = begin
-        self._waiting = deque(requests)
+        self._waiting = deque(by_turns(requests))
         self._left = len(requests)
         self._answers: Queue[Answered] = Queue(maxsize=AT_ONCE)
         self._stopped = Event()

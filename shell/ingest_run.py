@@ -2,15 +2,15 @@
 
 import time
 from collections import Counter
+from collections.abc import Callable
 from contextlib import closing
 
 from attrs import Factory, define, evolve
 
 from groundkit.behind import Behind, Nowhere
-from groundkit.core.changes import NewDocument, SourceFailure, Write
+from groundkit.core.changes import NewDocument, Write
 from groundkit.core.decoding import decode
 from groundkit.core.extraction import Extraction, ExtractionFailed, Hint, IncompleteRefused, NotExtracted
-from groundkit.core.fetching import NotFetched
 from groundkit.core.kinds import Kind, Loader, looks_like, mislabelled, suffix_of
 from groundkit.core.model import DocumentRecord, FromSnapshot, SourceClass
 from groundkit.core.planning import (
@@ -29,9 +29,9 @@ from groundkit.core.ports import ExtractionJob, Ports, SourceReader
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import Settings, limits_for
 from groundkit.core.sources import ReadFailure, ReadProblem, ReadSource
-from groundkit.core.storage import ChunksOfDocument, StorageFailure
+from groundkit.core.storage import ChunksOfDocument
 from groundkit.core.url_kinds import is_page
-from groundkit.core.urls import UrlRefused, WebUrl
+from groundkit.core.urls import WebUrl
 from groundkit.core.versions import (
     Origin,
     extracted_origin,
@@ -43,6 +43,7 @@ from groundkit.core.versions import (
 from groundkit.core.walking import Found, FoundFailed, FoundFile, FoundSkipped, SkipReason, in_scope, source_of
 from groundkit.fetches import Answered, Fetches
 from groundkit.ingest_batch import Batch, Batching, Teller
+from groundkit.ingest_noting import note_failures
 from groundkit.ingest_pages import Pages, PageVersion, ToExtract, Unchanged
 from groundkit.ingest_pending import Pending
 from groundkit.ingest_values import (
@@ -295,7 +296,7 @@ class Run:
         if isinstance(written, Failure):
             return written
         if self.writer is not None:
-            noted = self._note_failures(untold)
+            noted = note_failures(self.ports, self.failed, self._looked_at(untold))
             if isinstance(noted, Failure):
                 return noted
             if self.extracts or any(self._was_extracted(each) for each in (*gone.removed, *files)):
@@ -324,32 +325,15 @@ class Run:
             unswept=() if self.writer is None else self.writer.unswept,
         )
 
-    def _note_failures(self, untold: tuple[str, ...]) -> Result[None, StorageFailure]:
-        """What failed now, instead of what had failed below the asked paths, also where there is no file any more."""
-        viewed = self.ports.documents.view()
-        if isinstance(viewed, Failure):
-            return viewed
-        with closing(viewed.unwrap()) as view:
-            noted = view.failures()
-        if isinstance(noted, Failure):
-            return noted
-        before = [each.source for each in noted.unwrap()]
-        files = {each.source for each in self.found if isinstance(each, FoundFile)}  # some beside the asked paths
-        files |= {each.source for each in self.urls}
-        local = [each for each in before if not is_page(each)]
-        asked = {each for each in local if in_scope(self.request.paths, each) and not in_scope(untold, each)}
-        told = [each for each in before if each in asked or each in files]
-        now = self.ports.clock.now()
-        # A URL that is not fetched at all has no name that another ingest could give again.
-        noted_now = [each for each in self.failed if not isinstance(each, UrlRefused)]
-        failures = [_noted(each, now) for each in sorted(noted_now, key=_source)]
-        return self.ports.documents.record_failures(told, failures) if told or failures else Success(None)
+    def _looked_at(self, untold: tuple[str, ...]) -> Callable[[str], bool]:
+        """Whether a source was looked at: below the asked paths, also where there is no file any more, or a page."""
+        named = {each.source for each in self.found if isinstance(each, FoundFile)}  # some beside the asked paths
+        named |= {each.source for each in self.urls}
+        paths = self.request.paths
+        return lambda each: (
+            each in named or (not is_page(each) and in_scope(paths, each) and not in_scope(untold, each))
+        )
 
 
 def _source(each: SourceRefused | LossySource | SuspiciousPage) -> str:
     return each.source
-
-
-def _noted(failure: ReadFailure | NotExtracted | NotFetched, now: str) -> SourceFailure:
-    reason = failure.problem.value if isinstance(failure, ReadFailure) else failure.reason
-    return SourceFailure(failure.source, reason, failure.detail, now)

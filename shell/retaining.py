@@ -22,7 +22,7 @@ def retain_cited(ports: Ports, settings: Settings) -> None:
         listed = view.records(AllRecords(), view.state.tip.mark.generation)
     if isinstance(listed, Failure):
         return
-    named = {each.extraction.source_digest for each in listed.unwrap() if each.extraction is not None}
+    named = {each.extraction.source_digest for each in listed.unwrap() if each.extraction and not each.fetch}
     kept = ports.kept(settings.cache_bytes)
     if named:
         kept.prepare()

@@ -449,3 +449,13 @@ def test_removing_a_page_that_never_came_forgets_that_it_failed(tmp_path: Path) 
         assert (removed.removed, removed.unknown, removed.forgotten) == ((), (), (OTHER,))
         assert kb.status().failures == ()
         assert kb.remove(OTHER).unknown == (OTHER,)
+
+
+def test_hosts_take_turns() -> None:
+    from groundkit.core.fetching import FetchLimits, FetchRequest
+    from groundkit.core.urls import web_url
+    from groundkit.fetches import by_turns
+
+    urls = ["https://a.example/1", "https://a.example/2", "https://a.example/3", "https://b.example/1", "https://c.example/"]
+    turns = by_turns([FetchRequest(web_url(each).unwrap(), FetchLimits(1, 1)) for each in urls])
+    assert [each.url.source for each in turns] == [urls[0], urls[3], urls[4], urls[1], urls[2]]
