@@ -145,9 +145,13 @@ def _better(alignment: Alignment, span: Span, found: Relocation, work: Work) -> 
             return _named(alignment, cited, others[0].span, others[0].similarity)
     if isinstance(found, Edited):
         sole = sole_place(alignment, cited, work)
-        if sole is not None and held_before(alignment, sole, span):
+        if sole is not None and (held_before(alignment, sole, span) or _fits(alignment, span, sole, work)):
             return Moved(sole)
     return found
+
+
+def _fits(alignment: Alignment, span: Span, place: Span, work: Work) -> bool:
+    return context_likeness(alignment.old, span, alignment.new, place, work) >= _CONTEXT
 
 
 def _beside(alignment: Alignment, span: Span, cited: str) -> Moved | None:
@@ -176,7 +180,7 @@ def _elsewhere(alignment: Alignment, span: Span, cited: str, image: Image | None
     if span.length < _SEARCHED:
         return nowhere
     sole = sole_place(alignment, cited, work)
-    remains = image is not None and 3 * image.kept >= image.size
+    remains = image is not None and _remains(alignment, span, image, work)
     if sole is not None and (not remains or held_before(alignment, sole, span)):
         return Moved(sole)
     found = candidates(alignment, span, work)
@@ -187,6 +191,13 @@ def _elsewhere(alignment: Alignment, span: Span, cited: str, image: Image | None
     if len(rivals) > 1:
         return Ambiguous(tuple(sorted(place.span for place in rivals)))
     return _named(alignment, cited, near[0].span, near[0].similarity) if near else nowhere
+
+
+def _remains(alignment: Alignment, span: Span, image: Image, work: Work) -> bool:
+    """Whether so much of the passage stands at its place that a copy elsewhere does not say that it moved."""
+    if 3 * image.kept < image.size:
+        return False
+    return not is_other_passage(alignment, image.span, image.similarity(alignment.new), span, work)
 
 
 def _is_plain(alignment: Alignment, span: Span, place: Candidate, work: Work) -> bool:

@@ -22,6 +22,8 @@ _SHORT = 2048
 #: An edited passage may have so many errors for each code point, and must have so many code points.
 _ERRORS = 0.25
 _LEAST_EDITED = 32
+#: A lost passage that is so much more like a place than another is its origin, whatever stands around it.
+_CLEARLY = 0.05
 _CONTEXT_COST = 4 * CONTEXT
 
 
@@ -50,10 +52,9 @@ class Side:
 def candidates(alignment: Alignment, span: Span, work: Work) -> list[Candidate]:
     """New places of the passage, best context first. A place more than half of which the old text already had is none."""
     new = Side(alignment.new, alignment.only_new, alignment.new_seeds)
-    old = Side(alignment.old, alignment.only_old, alignment.old_seeds)
     found = []
     for place in _places(alignment.old, span, new, work):
-        if not held_before(alignment, place.span, span) and not _elsewhere(alignment, old, place, span, work):
+        if not held_before(alignment, place.span, span) and not _elsewhere(alignment, place, span, work):
             found.append(place)
     return sorted(found, key=lambda place: (-place.context, -place.similarity, place.span))
 
@@ -72,9 +73,8 @@ def is_other_passage(alignment: Alignment, place: Span, similarity: float, span:
     """Whether what stands at a place is nearer to another passage, lost by the old text, than to the one at the span."""
     if not _LEAST_EDITED <= place.length <= _SHORT:
         return False
-    old = Side(alignment.old, alignment.only_old, alignment.old_seeds)
-    found = _places(alignment.new, place, old, work)
-    return any(2 * _shared(rival.span, span) <= span.length and rival.similarity > similarity for rival in found)
+    rivals = _rivals(alignment, place, span, work)
+    return any(rival.similarity > similarity for rival in rivals)
 
 
 def context_likeness(one: str, span: Span, other: str, place: Span, work: Work) -> float:
@@ -210,9 +210,29 @@ def held_before(alignment: Alignment, place: Span, span: Span) -> bool:
     return 2 * held > place.length
 
 
-def _elsewhere(alignment: Alignment, old: Side, place: Candidate, span: Span, work: Work) -> bool:
+def _elsewhere(alignment: Alignment, place: Candidate, span: Span, work: Work) -> bool:
     """Whether another passage that the old text lost is a better origin of a new place than the passage."""
     return any(
-        2 * _shared(rival.span, span) <= min(rival.span.length, span.length) and rival.score >= place.score
-        for rival in _places(alignment.new, place.span, old, work)
+        rival.score >= place.score or rival.similarity > place.similarity + _CLEARLY
+        for rival in _rivals(alignment, place.span, span, work)
     )
+
+
+def _rivals(alignment: Alignment, place: Span, span: Span, work: Work) -> list[Candidate]:
+    """Other passages that the old text lost and that a place of the new text may come from."""
+    old = Side(alignment.old, alignment.only_old, alignment.old_seeds)
+    return [
+        rival
+        for rival in _places(alignment.new, place, old, work)
+        if 2 * _shared(rival.span, span) <= min(rival.span.length, span.length) and _is_lost(old, rival.span)
+    ]
+
+
+def _is_lost(side: Side, place: Span) -> bool:
+    """Whether half of a place or more is in what only this side has."""
+    lost = 0
+    for at in range(bisect_right(side.only, place.start, key=lambda only: only[1]), len(side.only)):
+        if side.only[at][0] >= place.end:
+            break
+        lost += _shared(place, Span(*side.only[at]))
+    return 2 * lost >= place.length
