@@ -44,8 +44,10 @@ _KEPT = 0.5
 _SIMILARITY = 0.5
 _CONTEXT = 0.6
 _LEAD = 0.15
-#: A single place with so many of the passage's code points needs nothing around it to be told.
+#: Code points of a passage that one new place must have to be told by itself, whatever stands around it.
 _PLAIN = 64
+#: With this share of a passage at its place, a copy elsewhere is a copy.
+_REMNANT = 1 / 3
 #: Shorter quotes say too little to be found by search alone.
 _SEARCHED = 20
 
@@ -118,7 +120,7 @@ def _in_place(alignment: Alignment, span: Span, cited: str, image: Image, work: 
         place = Span(span.start + image.shift, span.end + image.shift)
         if alignment.new[place.start : place.end] == cited:
             return Moved(place)
-    if 2 * image.kept < image.size or image.span.length > longest_image(span.length):
+    if image.kept < _KEPT * image.size or image.span.length > longest_image(span.length):
         return None
     similarity = image.similarity(alignment.new)
     if similarity < _SIMILARITY:
@@ -195,7 +197,7 @@ def _elsewhere(alignment: Alignment, span: Span, cited: str, image: Image | None
 
 def _remains(alignment: Alignment, span: Span, image: Image, work: Work) -> bool:
     """Whether so much of the passage stands at its place that a copy elsewhere does not say that it moved."""
-    if 3 * image.kept < image.size:
+    if image.kept < _REMNANT * image.size:
         return False
     return not is_other_passage(alignment, image.span, image.similarity(alignment.new), span, work)
 

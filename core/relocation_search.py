@@ -24,6 +24,8 @@ _ERRORS = 0.25
 _LEAST_EDITED = 32
 #: A lost passage that is so much more like a place than another is its origin, whatever stands around it.
 _CLEARLY = 0.05
+#: Code points that a search for a string gets through in a step.
+_FOUND = 256
 _CONTEXT_COST = 4 * CONTEXT
 
 
@@ -62,7 +64,7 @@ def candidates(alignment: Alignment, span: Span, work: Work) -> list[Candidate]:
 def sole_place(alignment: Alignment, cited: str, work: Work) -> Span | None:
     """Where a passage that stood once in the old text stands in the new one, if it stands there letter for letter once."""
     old, new = alignment.old, alignment.new
-    work.spend((len(old) + len(new)) // 16)
+    work.spend((len(old) + len(new)) // _FOUND)
     at = new.find(cited)
     if at < 0 or new.find(cited, at + 1) >= 0 or old.find(cited, old.find(cited) + 1) >= 0:
         return None
@@ -120,7 +122,7 @@ def _exact(cited: str, side: Side, work: Work) -> list[Span]:
     found: list[Span] = []
     work.spend(len(side.only))
     for start, end in _zones(side.only, len(cited), len(side.text)):
-        work.spend((end - start) // 16)
+        work.spend((end - start) // _FOUND)
         at = side.text.find(cited, start, end)
         while at >= 0:
             if len(found) == _COMMON:
