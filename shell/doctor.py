@@ -12,6 +12,7 @@ from groundkit.core.ports import LexicalIndex, LockBusy, Ports, StoreView
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.storage import AllRecords, ChunksOfDocument, LexicalFailure, StorageFailure, StoreState
 from groundkit.doctor_files import file_findings, restore_snapshots
+from groundkit.keeping import keeper_of
 from groundkit.writing import WriteFailure, recovered_writer
 
 DoctorRefused: TypeAlias = LockBusy | WriteFailure
@@ -32,14 +33,20 @@ class Diagnosis:
 
 
 def diagnose(ports: Ports, wait: float) -> Result[Diagnosis, DoctorRefused]:
-    """Look at everything; change nothing. Holds the lock meanwhile, for what a writer is about looks like damage.
+    """Look at everything, and unlink files beside the rows that belong to no document, as the next writer would.
 
-    Where there can be no writer (a place that cannot be written to), the lock is not needed.
+    Holds the lock meanwhile, for what a writer is about looks like damage. Where there can be no writer (a place that cannot
+    be written to), the lock is not needed. Beside a damaged store everything stays.
     """
     held = ports.lock.hold(wait)
     if isinstance(held, Success):
         with held.unwrap():
-            return examine(ports)
+            examined = examine(ports)
+            if isinstance(examined, Success) and not any(
+                each.area is Area.STORE for each in examined.unwrap().findings
+            ):
+                keeper_of(ports).sweep()
+            return examined
     failure = held.failure()
     return Failure(failure) if isinstance(failure, LockBusy) else examine(ports)
 

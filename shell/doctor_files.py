@@ -30,9 +30,9 @@ def file_findings(ports: Ports, view: StoreView, state: StoreState) -> Iterator[
             yield _finding(listing.failure().artefact, listing.failure().detail, False)
             continue
         for name in stray(listing.unwrap(), named.unwrap()):
-            yield _finding(name, "belongs to no document", True)
+            yield _finding(name, "belongs to no document: swept by the doctor, or by the next write", True)
         for name in listing.unwrap().unfinished:
-            yield _finding(name, "was never finished", True)
+            yield _finding(name, "was never finished: swept by the doctor, or by the next write", True)
         for name in listing.unwrap().foreign:
             yield _finding(name, "is not a file of ours, and is left alone", False)
 

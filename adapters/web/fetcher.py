@@ -49,7 +49,11 @@ class WebFetcher:
         except Stopped:
             return Failure(FetchFailed(FetchProblem.STOPPED, "fetching was stopped"))
         except OutOfTime:
-            return Failure(FetchFailed(FetchProblem.TIME, f"not done within {request.limits.seconds:g} s; --fetch-seconds raises that"))
+            return Failure(
+                FetchFailed(
+                    FetchProblem.TIME, f"not done within {request.limits.seconds:g} s; --fetch-seconds raises that"
+                )
+            )
 
     def close(self) -> None:
         self._turns.close()

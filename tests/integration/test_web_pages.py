@@ -313,6 +313,9 @@ def test_the_doctor_finds_and_mends_what_is_wrong_with_the_files(tmp_path: Path)
         found = kb.doctor()
         assert len([each for each in found.findings if each.repairable]) == 4
         assert len([each for each in found.findings if not each.repairable]) == 1
+        # Litter is swept at once; a snapshot is written again only by a repair.
+        assert snapshots(index) == {other, "notes.txt"}
+        assert len(kb.doctor().findings) == 3
         mended = kb.doctor(repair_index=True)
         assert [each.subject for each in mended.findings] == ["notes.txt"]
         assert all(each.verification for each in kb.verify_all())
@@ -456,6 +459,12 @@ def test_hosts_take_turns() -> None:
     from groundkit.core.urls import web_url
     from groundkit.fetches import by_turns
 
-    urls = ["https://a.example/1", "https://a.example/2", "https://a.example/3", "https://b.example/1", "https://c.example/"]
+    urls = [
+        "https://a.example/1",
+        "https://a.example/2",
+        "https://a.example/3",
+        "https://b.example/1",
+        "https://c.example/",
+    ]
     turns = by_turns([FetchRequest(web_url(each).unwrap(), FetchLimits(1, 1)) for each in urls])
     assert [each.url.source for each in turns] == [urls[0], urls[3], urls[4], urls[1], urls[2]]
