@@ -7,7 +7,7 @@ from importlib import import_module
 import click
 
 _COMMANDS = {
-    "ingest": ("groundkit.cli.ingest", "Bring files and folders into a collection."),
+    "ingest": ("groundkit.cli.ingest", "Bring files, folders and web pages into a collection."),
     "search": ("groundkit.cli.search", "Find passages; each is a citation, checked on the spot."),
     "show": ("groundkit.cli.show", "Show one chunk whole, with its citation and verdict."),
     "verify": ("groundkit.cli.verify", "Look at the sources again: verified, drifted or unresolvable."),
@@ -16,7 +16,7 @@ _COMMANDS = {
     "status": ("groundkit.cli.listing", "Counts, settings and failed sources of a collection."),
     "rm": ("groundkit.cli.manage", "Take sources out of a collection; the files stay."),
     "drop": ("groundkit.cli.manage", "Remove a whole collection."),
-    "doctor": ("groundkit.cli.manage", "Check everything a collection says of itself; --repair rebuilds its index."),
+    "doctor": ("groundkit.cli.manage", "Check everything a collection says of itself; --repair mends what can be."),
     "demo": ("groundkit.cli.demo", "A guided tour in a temporary folder."),
     "completion": ("groundkit.cli.completion", "Print the completion script for a shell."),
 }

@@ -60,7 +60,7 @@ def _number(name: str, metavar: str, said: str) -> Callable[[F], F]:
     "from_",
     metavar="FILE",
     type=click.File("rb"),
-    help="Take URLs from a file, too, one a line; # begins a comment, - is the standard input.",
+    help="Take URLs from a file, too, one a line; lines that begin with # do not count, - is the standard input.",
 )
 @collection_options
 @base_option
@@ -85,17 +85,21 @@ def _number(name: str, metavar: str, said: str) -> Callable[[F], F]:
 @_number("cpu-limit", "SECONDS", "Processor time one extraction may take; a large file more")
 @_number("memory-limit", "BYTES", "Memory one extraction may take")
 @_number("cache-bytes", "BYTES", "What verification extracted and keeps on disk, at most")
-@_number("fetch-bytes", "BYTES", "The largest page, uncompressed")
-@_number("fetch-seconds", "SECONDS", "How long fetching one page may take in all")
+@_number("fetch-bytes", "BYTES", "The largest web page, uncompressed")
+@_number("fetch-seconds", "SECONDS", "How long fetching one web page may take in all")
 @click.option(
     "--fetch-port",
     "fetch_ports",
     metavar="PORT",
     type=int,
     multiple=True,
-    help="A port that pages may be fetched from, again for more (remembered; a new collection: 80 and 443).",
+    help="A port that web pages may be fetched from; give all of them, one each (remembered; a new collection: 80 and 443).",
 )
-@click.option("--keep-body", is_flag=True, help='Keep the raw responses of pages as WARC records (extra "warc").')
+@click.option(
+    "--keep-body",
+    is_flag=True,
+    help='Also keep the raw responses of web pages, in this run, as WARC files (extra "warc").',
+)
 @click.option(
     "--strict",
     is_flag=True,
@@ -132,10 +136,12 @@ def ingest_command(
 ) -> int:
     """Bring files, folders and web pages into a collection, and it up to date with them.
 
-    Takes Markdown, text, PDF and HTML files and pages (the last two with the extras "pdf" and "html" or "web"). Documents
+    Takes Markdown, plain text, PDF (extra "pdf") and HTML (extra "html" or "web"), as files and as public web pages. Documents
     whose files are gone from a given folder, or hidden by an ignore rule now, are removed; a page stays until `gk rm URL`.
     Makes .groundkit in the working directory where there is no index directory yet. Other chunk sizes or another language
     are for the whole collection.
+
+    A page is named by its URL as given. Redirects are not followed: the message names the URL to give instead.
     """
     given = (*sources, *(_urls_in(from_) if from_ is not None else ()))
     if not given and from_ is None:

@@ -29,7 +29,7 @@ from groundkit.core.url_kinds import is_url
 
 @click.command("verify")
 @click.argument("names", nargs=-1, metavar="[CHUNK_OR_SOURCE]...")
-@click.option("--live", is_flag=True, help="Also fetch cited pages again, and say whether they still say it.")
+@click.option("--live", is_flag=True, help="Also fetch cited web pages again, and say whether they still say it.")
 @click.option("--all", "everything", is_flag=True, help="Check every citation of the collection.")
 @click.option("-v", "--verbose", is_flag=True, help="With --all: print what is verified, too.")
 @collection_options
@@ -50,7 +50,8 @@ def verify_command(
     """Look at the sources of citations again. Exit code 1 when one has drifted or cannot be resolved.
 
     CHUNK is a chunk id, or the beginning of one, as `gk search` prints it; a SOURCE, as `gk files` lists it, stands for all of
-    its citations. A page is held against its snapshot; what --live finds changes neither a verdict nor the exit code.
+    its citations. A web page is held against its snapshot, the copy kept at its ingest, without the network; what --live finds
+    changes neither a verdict nor the exit code.
     """
     if everything == bool(names):
         raise click.UsageError("give chunk ids or sources, or --all")
