@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from groundkit.core.older import OldChunk, OldStore
     from groundkit.core.ports import Ports, SourceReader, StoreView
     from groundkit.core.sources import ReadFailure
-    from groundkit.core.storage import Generation, StoreState
+    from groundkit.core.storage import Generation, Mark, StoreState
     from groundkit.core.walking import Explanation, Found
     from groundkit.doctor import Diagnosis
     from groundkit.drop import Removed
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 #: Bytes of sources that a search reads at most to verify its hits; the rest of them are `unresolvable`, `budget`.
 VERIFY_BUDGET = 256 * 1024 * 1024
 
-#: How often a search with verification looks again because pages were replaced under it.
+#: How often somebody looks again because pages were replaced meanwhile.
 _FRESH_VIEWS = 4
 
 PathLike = str | os.PathLike[str]
@@ -193,16 +193,13 @@ class Collection:
         from groundkit.search import SearchRequest, search_under
 
         request = SearchRequest(query, max(0, limit), max(0, offset))
-        hits: list[RetrievalResult] = []
-        for _ in range(_FRESH_VIEWS):
+
+        def look() -> list[RetrievalResult]:
             language = self._known().language
             hits = list(self._or_raise(search_under(language, self._ports.lexical, self._reader, request)))
-            if verify:
-                hits = self._checked(hits)
-            # The snapshot of a page that was replaced meanwhile is gone, and so is what was found: look again.
-            if not any(map(_lacks_its_snapshot, hits)) or all(map(self._stands, hits)):
-                break
-        return hits
+            return self._checked(hits) if verify else hits
+
+        return self._unmissed(look, lambda hits: any(_missed(hit.verification) for hit in hits))
 
     def _checked(self, hits: list[RetrievalResult]) -> list[RetrievalResult]:
         from groundkit.verify import verify_together
@@ -211,9 +208,24 @@ class Collection:
         checks = verify_together(self._lookup(), citations, VERIFY_BUDGET)
         return [evolve(hit, verification=check) for hit, check in zip(hits, checks, strict=True)]
 
-    def _stands(self, hit: RetrievalResult) -> bool:
-        """Whether the collection still has the document of a hit."""
-        return any(each.document_id == hit.document_id for each in self.get_document_records(hit.source))
+    def _unmissed(self, look: Callable[[], T], misses: Callable[[T], bool]) -> T:
+        """What a look gives. The snapshot of a page that is replaced under it goes with what was found, so look again.
+
+        Lost is only what is missed while nothing is written: the same page may even have come back by now.
+        """
+        found = look()
+        for _ in range(_FRESH_VIEWS):
+            if not misses(found):
+                break
+            before = self._mark()
+            found = look()
+            if self._mark() == before:
+                break
+        return found
+
+    def _mark(self) -> Mark:
+        with self._standing() as (_, generation):
+            return generation.mark
 
     def terms(self, text: str) -> list[str]:
         """The terms that a text is looked for by: its words folded and stemmed, in order."""
@@ -234,8 +246,23 @@ class Collection:
         return verify_all(self._lookup(), citations)
 
     def verify_all(self) -> Iterator[Checked]:
-        """Every citation of the collection, by source and position, each checked."""
-        return self.verify_each(self.citations())
+        """Every citation of the collection, by source and position, each checked. What is replaced meanwhile is passed over."""
+        for checked in self.verify_each(self.citations()):
+            again = self._checked_again(checked) if _missed(checked.verification) else checked
+            if again is not None:
+                yield again
+
+    def _checked_again(self, checked: Checked) -> Checked | None:
+        """None where the collection does not have the document any more."""
+        citation = checked.citation
+
+        def look() -> Checked | None:
+            stands = any(
+                each.document_id == citation.document_id for each in self.get_document_records(citation.source)
+            )
+            return evolve(checked, verification=self.verify(citation)) if stands else None
+
+        return self._unmissed(look, lambda found: found is not None and _missed(found.verification))
 
     def live_each(self, citations: Iterable[Citation]) -> Iterator[Live | None]:
         """What each cited page says today, fetched anew; None for a citation of a file. No verdict depends on it."""
@@ -265,6 +292,9 @@ class Collection:
 
     def fetch_chunk(self, chunk_id: str) -> FetchedChunk:
         """A chunk by its id or the unmistakable beginning of one, with its verification."""
+        return self._unmissed(lambda: self._fetched(chunk_id), lambda found: _missed(found.verification))
+
+    def _fetched(self, chunk_id: str) -> FetchedChunk:
         from groundkit.core.verdicts import unknown_chunk
         from groundkit.fetch import FetchedChunk, fetch
 
@@ -446,7 +476,7 @@ class Collection:
         raise error_of(failure)
 
 
-def _lacks_its_snapshot(hit: RetrievalResult) -> bool:
+def _missed(verification: Verification | None) -> bool:
     from groundkit.core.model import Reason
 
-    return hit.verification is not None and hit.verification.reason is Reason.SNAPSHOT_MISSING
+    return verification is not None and verification.reason is Reason.SNAPSHOT_MISSING

@@ -1,6 +1,6 @@
 """Snapshots and raw bodies: written before the row that names them, unlinked after it is gone. ADR 0020 says why."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 
 from attrs import Factory, define, frozen
@@ -52,38 +52,44 @@ class Keeper:
     def undo(self, new: Sequence[KeptFile]) -> None:
         """Unlink files that were put for a write that was not accepted, but for those that a row names."""
         named = self._named() if new else None
-        if named is None:
+        if named is None or isinstance(named, Failure):  # where it cannot be told, everything stays
             return
         for each in new:
-            if each.name not in named.files:
+            if each.name not in named.unwrap().files:
                 self._store_of(each).remove(each.name)
 
     def sweep(self) -> None:
         """Unlink what no row names, and what was never finished. What cannot be unlinked is remembered in `unswept`."""
         self.unswept.clear()
-        listings = [(store, _listing(store)) for store in (self._snapshots, self._bodies)]
+        listed = [(store, store.listed()) for store in (self._snapshots, self._bodies)]
+        self._left(each for _, each in listed)
+        listings = [(store, each.unwrap()) for store, each in listed if isinstance(each, Success)]
         if not any(each.names or each.unfinished for _, each in listings):
             return
         named = self._named()
-        if named is None:
+        if isinstance(named, Failure):
+            self._left((named,))
             return
-        for store, each in listings:
-            for name in (*stray(each, named), *each.unfinished):
+        for store, listing in listings:
+            for name in (*stray(listing, named.unwrap()), *listing.unfinished):
                 removed = store.remove(name)
                 if isinstance(removed, Failure):
                     self.unswept.append(UnsweptFile(name, removed.failure().detail))
 
+    def _left(self, looks: Iterable[Result[object, StorageFailure]]) -> None:
+        """Remember where it could not even be told whether there is anything to unlink."""
+        refused = [each.failure() for each in looks if isinstance(each, Failure)]
+        self.unswept.extend(UnsweptFile(each.artefact, each.detail) for each in refused)
+
     def _store_of(self, file: KeptFile) -> KeptFiles:
         return self._bodies if file.is_body else self._snapshots
 
-    def _named(self) -> NamedFiles | None:
-        """None where it cannot be told: then everything stays."""
+    def _named(self) -> Result[NamedFiles, StorageFailure]:
         viewed = self._documents.view()
         if isinstance(viewed, Failure):
-            return None
+            return viewed
         with closing(viewed.unwrap()) as view:
-            named = view.named_files()
-        return None if isinstance(named, Failure) else named.unwrap()
+            return view.named_files()
 
 
 def stray(listing: KeptListing, named: NamedFiles) -> list[str]:
@@ -93,8 +99,3 @@ def stray(listing: KeptListing, named: NamedFiles) -> list[str]:
 
 def keeper_of(ports: Ports) -> Keeper:
     return Keeper(ports.documents, ports.snapshots, ports.bodies)
-
-
-def _listing(store: KeptFiles) -> KeptListing:
-    listed = store.listed()
-    return KeptListing() if isinstance(listed, Failure) else listed.unwrap()

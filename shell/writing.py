@@ -74,6 +74,7 @@ class Writer:
         if state.tip.analyzer != self._lexical.analyzer:
             return self._reanalyze(state)
         if left == state and rebuild is None:
+            self._swept()  # of a process killed before its rows were accepted, the files are all that there is
             self._settled = state
             return Success(state)
         return self._settle(state, rebuild)
@@ -258,12 +259,15 @@ class Writer:
 
     def _tidied(self, build: int) -> Result[StoreState, WriteFailure]:
         self._lexical.discard(build)  # best effort: what stays is garbage that the next recovery meets again
-        if self._keeper is not None:
-            self._keeper.sweep()
+        self._swept()
         seen = self._state()
         if isinstance(seen, Success):
             self._settled = seen.unwrap()
         return seen
+
+    def _swept(self) -> None:
+        if self._keeper is not None:
+            self._keeper.sweep()
 
 
 def _ends_pages(write: Write) -> bool:

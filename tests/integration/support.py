@@ -173,12 +173,12 @@ class Ended:
 
 
 class Launcher:
-    """Starts processes that have everything imported, and kills them after a while."""
+    """Starts processes that have everything imported, also by what is to be run before, and kills them after a while."""
 
-    def __init__(self, scratch: Path) -> None:
+    def __init__(self, scratch: Path, before: str = "") -> None:
         self._said = scratch / "said"
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _LAUNCHER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", before + _LAUNCHER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
 
     def run(self, code: str, *arguments: object, after: float | None = None, signal: str = "SIGKILL") -> Ended:
