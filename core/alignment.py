@@ -64,7 +64,8 @@ def aligned_within(old: str, new: str, work: Work) -> Alignment:
         found, enough = _words(old, new, gap, work)
         blocks.extend(found)
         done = done and enough
-    blocks = settled(old, new, sorted(block for block in blocks if block[0] < block[1]), work)
+    blocks, enough = settled(old, new, sorted(block for block in blocks if block[0] < block[1]), work)
+    done = done and enough
     only_old = _uncovered([(block[0], block[1]) for block in blocks], len(old))
     only_new = _uncovered([(block[2], block[3]) for block in blocks], len(new))
     seeds: list[Seeds] = []

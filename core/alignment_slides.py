@@ -6,32 +6,36 @@ taken.
 
 from typing import TypeAlias
 
-from groundkit.core.alignment_runs import Work
+from groundkit.core.alignment_runs import OutOfWork, Work
 
 Block: TypeAlias = tuple[int, int, int, int]
 
 #: So far an insertion or deletion is moved either way.
-_REACH = 512
+_REACH = 4096
 _SENTENCE_ENDS = ".!?…。！？:;"
 
 
-def settled(old: str, new: str, blocks: list[Block], work: Work) -> list[Block]:
+def settled(old: str, new: str, blocks: list[Block], work: Work) -> tuple[list[Block], bool]:
     """The blocks, grown over the white space between them, joined where nothing parts them, and parted at the best places.
 
-    Where the work runs out, they are parted where they were.
+    Says whether the work sufficed; where it does not, they are parted where they were.
     """
     made: list[Block] = []
+    done = True
     for block in blocks:
         if not made:
             made.append(block)
             continue
         earlier, later = _spread(old, new, made[-1], block)
-        earlier, later = _slid(old, new, earlier, later, work)
+        try:
+            earlier, later = _slid(old, new, earlier, later, work)
+        except OutOfWork:
+            done = False
         if later[0] == earlier[1] and later[2] == earlier[3] and _straight(earlier) and _straight(later):
             made[-1] = (earlier[0], later[1], earlier[2], later[3])
             continue
         made[-1:] = [part for part in (earlier, later) if part[0] < part[1]]
-    return made
+    return made, done
 
 
 def _straight(block: Block) -> bool:
@@ -51,7 +55,7 @@ def _spread(old: str, new: str, earlier: Block, later: Block) -> tuple[Block, Bl
 def _slid(old: str, new: str, earlier: Block, later: Block, work: Work) -> tuple[Block, Block]:
     """Both blocks, parted at the best of the places where the same letters may be left out or put in."""
     gap, second_gap = later[0] - earlier[1], later[2] - earlier[3]
-    if (gap == 0) == (second_gap == 0) or work.left < 2 * _REACH:
+    if (gap == 0) == (second_gap == 0):
         return earlier, later
     text, start, end = (old, earlier[1], later[0]) if gap else (new, earlier[3], later[2])
     back = _alike(old, new, earlier, -1)
@@ -76,7 +80,7 @@ def _alike(old: str, new: str, block: Block, side: int) -> int:
 def _best_shift(text: str, start: int, end: int, back: int, ahead: int, work: Work) -> int:
     low = next((by for by in range(back) if text[start - 1 - by] != text[end - 1 - by]), back)
     high = next((by for by in range(ahead) if text[start + by] != text[end + by]), ahead)
-    work.spend(low + high)
+    work.spend(4 * (low + high))
     if low == high == 0:
         return 0
     return max(range(-low, high + 1), key=lambda by: (_break(text, start + by) + _break(text, end + by), -abs(by), by))
