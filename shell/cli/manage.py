@@ -17,6 +17,7 @@ from groundkit.cli.common import (
 )
 from groundkit.cli.printable import one_line, printable
 from groundkit.collection import Collection
+from groundkit.config import UnknownCollection
 from groundkit.core.storage import StorageFailure, StorageProblem
 from groundkit.core.url_kinds import is_url
 from groundkit.errors import GroundkitError
@@ -74,7 +75,7 @@ def drop_command(collection: str, index_dir: str | None, yes: bool, wait: float)
     """Remove a whole collection from the index directory. The sources stay."""
     with opened(index_dir, collection) as found:
         holds = _holds(found)
-        if not yes and sys.stdin.isatty():
+        if holds is not None and not yes and sys.stdin.isatty():
             sure = click.confirm(f"Drop {collection} with {holds}?", err=True)
             if not sure:
                 click.echo("nothing dropped", err=True)
@@ -84,12 +85,14 @@ def drop_command(collection: str, index_dir: str | None, yes: bool, wait: float)
     return 0
 
 
-def _holds(found: Collection) -> str:
-    """What would go. A damaged store can still be dropped."""
+def _holds(found: Collection) -> str | None:
+    """What would go. A damaged store can still be dropped; of one that is unknown, a drop that was killed may be finished."""
     try:
         return f"{found.status().documents} documents"
     except GroundkitError as error:
         failure = error.failure
+        if isinstance(failure, UnknownCollection):
+            return None
         if isinstance(failure, StorageFailure) and failure.problem is StorageProblem.DAMAGED:
             return "whatever its damaged store held"
         raise

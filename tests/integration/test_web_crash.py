@@ -124,6 +124,11 @@ def beside(base: Path, pages: Web | None = None) -> Collection:
     return Collection(evolve(ports, extractions=lambda _: InlineExtractions()), base / INDEX, "default", None)
 
 
+def exists(base: Path) -> bool:
+    with beside(base) as collection:
+        return collection.exists
+
+
 @frozen
 class Whole:
     """What a fresh collection of some pages holds and answers."""
@@ -255,10 +260,10 @@ def test_a_first_ingest_killed_at_any_moment(tmp_path: Path, site: Site, launche
         ended = launcher.run(_DRIVE, base / INDEX, port, *STEPS, after=moment)
         kills += ended.code == -9
         told = acknowledged(ended)
-        if not (base / INDEX / "default.sqlite3").exists():
-            assert not told
-        else:
+        if exists(base):
             assert as_told(shows_a_committed_state(base, oracle, ("first", FIRST)), told)
+        else:
+            assert not told
         ends_like_a_fresh_one(base, FIRST, end)
     assert kills > trials // 2
 
@@ -317,8 +322,7 @@ def test_a_drop_killed_at_any_moment(
     for number, moment in enumerate(moments("drop", TRIALS // 6, 0, length)):
         base = copied(prepared, tmp_path / str(number))
         told = acknowledged(launcher.run(_DRIVE, base / INDEX, port, "drop", after=moment))
-        with beside(base) as collection:
-            there = collection.exists
+        there = exists(base)
         assert not (there and told)
         if there:
             kept_whole += 1
