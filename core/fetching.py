@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 from attrs import field, frozen
 
-from groundkit.core.urls import UrlRefused, WebUrl
+from groundkit.core.urls import DEFAULT_PORTS, UrlRefused, WebUrl
 
 
 class FetchProblem(StrEnum):
@@ -68,12 +68,16 @@ class Validators:
 
 @frozen
 class FetchRequest:
-    """A page to be fetched. With validators, `NotModified` may come instead of it; with `raw`, the response as it came."""
+    """A page to be fetched. With validators, `NotModified` may come instead of it; with `raw`, the response as it came.
+
+    `ports` are those that URLs may have here: what is said of a redirect's target depends on them.
+    """
 
     url: WebUrl
     limits: FetchLimits
     validators: Validators | None = None
     raw: bool = False
+    ports: tuple[int, ...] = DEFAULT_PORTS
 
 
 @frozen

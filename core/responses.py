@@ -15,7 +15,7 @@ from groundkit.core.fetching import ContentType, FetchFailed, FetchProblem, Fetc
 from groundkit.core.masking import masked_url
 from groundkit.core.pages import PAGE_KINDS, UNKNOWN_TYPES
 from groundkit.core.result import Failure, Result, Success
-from groundkit.core.urls import DEFAULT_PORTS, WebUrl, resolved, web_url
+from groundkit.core.urls import resolved, web_url
 
 Headers: TypeAlias = Sequence[tuple[str, str]]
 
@@ -51,7 +51,7 @@ def judged_head(request: FetchRequest, status: int, headers: Headers) -> Result[
     if status == 304:
         return _unchanged(request.validators)
     if 300 <= status < 400:
-        return Failure(_redirect(request.url, status, said.get("location", [])))
+        return Failure(_redirect(request, status, said.get("location", [])))
     if status not in _PAGE:
         return Failure(_no_page(status, said))
     return _page(request, status, said)
@@ -106,18 +106,18 @@ def too_large(limit: int, what: str) -> FetchFailed:
     return FetchFailed(FetchProblem.TOO_LARGE, f"{what}; at most {limit:,} bytes are taken, --fetch-bytes raises that")
 
 
-def _redirect(url: WebUrl, status: int, locations: list[str]) -> FetchFailed:
+def _redirect(request: FetchRequest, status: int, locations: list[str]) -> FetchFailed:
     if not locations or not locations[0].strip():
         return FetchFailed(FetchProblem.REDIRECT, f"{_status(status)}, without saying where to")
     location = _as_utf8(locations[0].strip())
-    target = resolved(url, location)
+    target = resolved(request.url, location)
     login = ", and it looks like a login page" if _LOGIN.search(_words_of(target)) else ""
     shown = _shown(masked_url(target), _SHOWN)
-    return FetchFailed(FetchProblem.REDIRECT, f"{_status(status)} to {shown}{login}; {_way_out(url, target)}")
+    return FetchFailed(FetchProblem.REDIRECT, f"{_status(status)} to {shown}{login}; {_way_out(target, request.ports)}")
 
 
-def _way_out(url: WebUrl, target: str) -> str:
-    match web_url(target, (url.port, *DEFAULT_PORTS)):
+def _way_out(target: str, ports: tuple[int, ...]) -> str:
+    match web_url(target, ports):
         case Success():
             return "redirects are not followed: ingest that URL itself if it is the page you mean"
         case Failure(refused):

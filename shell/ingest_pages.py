@@ -82,14 +82,15 @@ class Pages:
     def requests(self, urls: Iterable[WebUrl]) -> list[FetchRequest]:
         """One for each page, asking whether the stored version is still the current one where that would do."""
         limits = FetchLimits(self.settings.fetch_bytes, self.settings.fetch_seconds)
-        return [FetchRequest(url, limits, self._validators(url), self.archive is not None) for url in urls]
+        raw, ports = self.archive is not None, self.settings.fetch_ports
+        return [FetchRequest(url, limits, self._validators(url), raw, ports) for url in urls]
 
     def _validators(self, url: WebUrl) -> Validators | None:
         """Those of the stored version, if it would be made again just so from the same body, and all its files are whole."""
         record = self.known.get(url.source)
         if record is None or record.fetch is None or record.extraction is None or not self._whole(record):
             return None
-        said = Validators(record.fetch.etag, record.fetch.last_modified)
+        said = _validators_of(record.fetch)
         if said == Validators():
             return None
         origin = self._origin(record.source, record.extraction.source_digest, kind_of_record(record), _charset(record))
@@ -140,7 +141,7 @@ class Pages:
         if isinstance(made, Failure):
             return made
         origin, record = made.unwrap(), self.known.get(source)
-        if record is not None and isinstance(before_reading(record, origin.fingerprint), Keep) and self._whole(record):
+        if record is not None and self._same(record, origin, fetched):
             return Success(Unchanged(record))
         self._under_way[source] = _UnderWay(request, fetched, self.ports.clock.now())
         if origin.identity is None:
@@ -149,6 +150,11 @@ class Pages:
         limits = limits_for(self.settings, len(body))
         hint = Hint(kind.media_type, charset or None)
         return Success(ToExtract(origin, ExtractionJob(extractor.extractor, extractor.identity, body, hint, limits)))
+
+    def _same(self, record: DocumentRecord, origin: Origin, fetched: Fetched) -> bool:
+        """Whether nothing is to be written: same body, and the server would know it again by what is stored of it."""
+        same = isinstance(before_reading(record, origin.fingerprint), Keep) and self._whole(record)
+        return same and record.fetch is not None and _validators_of(record.fetch) == fetched.validators
 
     def _text(self, origin: Origin, body: bytes) -> Result[Taken, PageFailure]:
         decoded = page_text(body, origin.charset)
@@ -209,6 +215,10 @@ def _charset_used(origin: Origin, fetched: Fetched) -> tuple[str, str]:
         decoded = page_text(fetched.body, origin.charset).unwrap()
         return decoded.charset, decoded.decided_by.value
     return ("", "") if origin.media_type == "application/pdf" else html_charset(fetched.body, origin.charset)
+
+
+def _validators_of(fetch: FetchFacts) -> Validators:
+    return Validators(fetch.etag, fetch.last_modified)
 
 
 def _charset(record: DocumentRecord) -> str:

@@ -8,6 +8,7 @@ from attrs import Factory, define, frozen
 from groundkit.core.changes import KeptFile
 from groundkit.core.ports import DocumentStore, KeptFiles, Ports
 from groundkit.core.result import Failure, Result, Success
+from groundkit.core.snapshots import is_body_name
 from groundkit.core.storage import KeptListing, NamedFiles, StorageFailure
 
 
@@ -19,7 +20,8 @@ class UnsweptFile:
     detail: str
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.detail}"
+        what = "the raw response" if is_body_name(self.name) else "the snapshot of document"
+        return f"{what} {self.name}: {self.detail}"
 
 
 @define

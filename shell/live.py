@@ -63,7 +63,7 @@ class _Looker:
         if isinstance(shaped, Failure):
             return Failure(shaped.failure().detail)
         limits = FetchLimits(self._settings.fetch_bytes, self._settings.fetch_seconds)
-        answer = self._fetcher.fetch(FetchRequest(shaped.unwrap(), limits))
+        answer = self._fetcher.fetch(FetchRequest(shaped.unwrap(), limits, ports=self._settings.fetch_ports))
         if isinstance(answer, Failure):
             return Failure(answer.failure().detail)
         fetched = answer.unwrap()

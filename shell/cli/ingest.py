@@ -144,8 +144,10 @@ def ingest_command(
     A page is named by its URL as given. Redirects are not followed: the message names the URL to give instead.
     """
     given = (*sources, *(_urls_in(from_) if from_ is not None else ()))
-    if not given and from_ is None:
-        raise click.UsageError("give paths or URLs, or --from FILE")
+    if not given:
+        raise click.UsageError(
+            "give paths or URLs, or --from FILE" if from_ is None else "--from: no URL is in the file"
+        )
     if "" in given:
         raise click.UsageError("a path is empty")
     urls = tuple(each for each in given if is_url(each))
@@ -302,7 +304,7 @@ def _print(report: IngestReport, check: bool) -> None:
     for page in report.suspicious:
         click.echo(f"suspicious: {one_line(page.source)}: {one_line('; '.join(page.suspicions))}", err=True)
     for file in report.unswept:
-        click.echo(f"warning: the snapshot of {one_line(str(file))}; the next write tries again", err=True)
+        click.echo(f"warning: not removed: {one_line(str(file))}; the next write tries again", err=True)
     passed_over = [(reason, count) for reason, count in report.skipped if reason != SkipReason.INDEX_DIRECTORY]
     if passed_over:
         suffixes = ", ".join(f"{one_line(suffix) or 'no suffix'} {count}" for suffix, count in report.unknown_suffixes)

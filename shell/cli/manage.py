@@ -51,7 +51,7 @@ def rm_command(sources: tuple[str, ...], index_dir: str | None, collection: str,
         for name in removed.unknown:
             click.echo(f"unknown: {unsecret(name)}", err=True)
         for file in removed.unswept:
-            click.echo(f"warning: the snapshot of {one_line(str(file))}; the next write tries again", err=True)
+            click.echo(f"warning: not removed: {one_line(str(file))}; the next write tries again", err=True)
         if removed.pending is not None:
             click.echo(f"accepted, to be finished by the next ingest: {printable(sentence(removed.pending))}", err=True)
         click.echo(f"removed {len(removed.removed)}{f', forgot {count} failed' if count else ''}")
@@ -103,7 +103,7 @@ def _holds(found: Collection) -> str | None:
 @click.option(
     "--repair",
     is_flag=True,
-    help="Finish what is unfinished, make the lexical index and lost snapshots anew, sweep what belongs to no document.",
+    help="Finish what is unfinished, make the lexical index anew, and lost snapshots.",
 )
 @wait_option
 @format_option("human", "json")
@@ -124,7 +124,7 @@ def doctor_command(index_dir: str | None, collection: str, repair: bool, wait: f
         return 0
     click.echo(f"{len(diagnosis.findings)} findings in {looked}")
     if any(each.repairable for each in diagnosis.findings):
-        click.echo("`gk doctor --repair` mends what the store can: the lexical index, snapshots, litter", err=True)
+        click.echo("`gk doctor --repair` makes the lexical index and snapshots again from the store", err=True)
     if not all(each.repairable for each in diagnosis.findings):
         click.echo("the rest is mended by `gk rm SOURCE` and `gk ingest`, or by hand", err=True)
     return 1

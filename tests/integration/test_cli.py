@@ -119,7 +119,7 @@ def test_an_emptied_directory_does_not_wipe_the_collection_unless_told_to(folder
         (("files", "--why", ".."), 2),
         (("drop", "nowhere"), 2),
         (("ingest",), 2),
-        (("ingest", "https://example.org/a?token=secret"), 2),
+        (("ingest", "https://example.org/a?token=secret"), 1),
         (("completion", "tcsh"), 2),
     ],
 )

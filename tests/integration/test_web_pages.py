@@ -468,3 +468,25 @@ def test_hosts_take_turns() -> None:
     ]
     turns = by_turns([FetchRequest(web_url(each).unwrap(), FetchLimits(1, 1)) for each in urls])
     assert [each.url.source for each in turns] == [urls[0], urls[3], urls[4], urls[1], urls[2]]
+
+
+def test_a_new_entity_tag_of_the_same_body_is_noted_so_that_it_can_be_asked_for(tmp_path: Path) -> None:
+    pages = {URL: page("Some tide.", etag='"1"')}
+    fetchers: list[ScriptedFetcher] = []
+    with web_collection(tmp_path / "index", pages, fetchers) as kb:
+        kb.ingest(URL)
+        pages[URL] = page("Some tide.", etag='"2"')
+        assert kb.ingest(URL).rebound == 1
+        assert kb.ingest(URL).unchanged == 1
+    validators = fetchers[-1].requests[0].validators
+    assert validators is not None
+    assert validators.etag == '"2"'
+
+
+def test_a_redirect_is_judged_by_the_ports_of_the_collection(tmp_path: Path) -> None:
+    moved = ScriptedPage(status=301, location="https://a.example:8443/new")
+    with web_collection(tmp_path / "index", {"http://a.example/": moved}) as kb:
+        (failed,) = kb.ingest("http://a.example/").failed
+        assert "would be refused" in failed.detail
+        (failed,) = kb.ingest("http://a.example/", fetch_ports=[80, 8443]).failed
+        assert "ingest that URL itself" in failed.detail
