@@ -297,11 +297,14 @@ class Collection:
     def _fetched(self, chunk_id: str) -> FetchedChunk:
         from groundkit.core.verdicts import unknown_chunk
         from groundkit.fetch import FetchedChunk, fetch
+        from groundkit.requests import not_a_path
 
         with self._standing() as (view, generation):
             found = self._or_raise(fetch(view, generation, chunk_id))
         if found is None:
-            return FetchedChunk(chunk_id, None, None, unknown_chunk(chunk_id))
+            url = not_a_path(chunk_id)
+            shown = chunk_id if url is None else url.source
+            return FetchedChunk(shown, None, None, unknown_chunk(shown))
         stored, citation = found
         return FetchedChunk(stored.chunk.id, stored.chunk, citation, self.verify(citation), stored.record.fetch)
 

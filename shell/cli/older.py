@@ -2,7 +2,7 @@
 
 import click
 
-from groundkit.cli.common import print_json, print_json_line, print_table
+from groundkit.cli.common import print_json, print_json_line, print_table, unsecret
 from groundkit.cli.printable import one_line, printable
 from groundkit.collection import Collection
 from groundkit.core.storage import StorageFailure, StorageProblem
@@ -47,5 +47,5 @@ def show_older(found: Collection, error: GroundkitError, prefix: str, form: str)
                     click.echo(f"{one_line(each.source)}  {span['start']}–{span['end']}  {one_line(chunk.id)}\n")
                     click.echo(printable(chunk.text))
                 return 0
-    click.echo(f"gk: the store knows no chunk {one_line(prefix)}", err=True)
+    click.echo(f"gk: the store knows no chunk {unsecret(prefix)}", err=True)
     return 1
