@@ -167,12 +167,21 @@ class _Wire(httpcore.NetworkStream):
     ) -> httpcore.NetworkStream:
         seconds = self._network.lifeline.left()
         try:
-            return self._network.opened(self._stream.start_tls(ssl_context, server_hostname, seconds))
+            stream = self._stream.start_tls(ssl_context, server_hostname, seconds)
         except httpcore.TimeoutException:
             raise OutOfTime from None
+        _heed_the_end(stream)
+        return self._network.opened(stream)
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)
+
+
+def _heed_the_end(stream: httpcore.NetworkStream) -> None:
+    """Take the end of a connection for that of its data only if TLS says so: anybody on the way can cut it (RFC 9112, 9.8)."""
+    connection = stream.get_extra_info("socket")
+    if isinstance(connection, ssl.SSLSocket):
+        connection.suppress_ragged_eofs = False  # type: ignore[attr-defined] # as wrap_socket sets it
 
 
 def words_of(error: BaseException) -> str:
@@ -180,5 +189,7 @@ def words_of(error: BaseException) -> str:
     if isinstance(error, httpcore.TimeoutException | TimeoutError):
         return "no answer in time"
     cause = error if isinstance(error, OSError) else error.__cause__
+    if isinstance(cause, ssl.SSLError):  # its number is OpenSSL's
+        return "the connection was closed"
     number = cause.errno if isinstance(cause, OSError) else None
     return os.strerror(number).lower() if number else "the connection failed"

@@ -1,0 +1,77 @@
+"""What broke once: secrets in what a person typed, pages that were cut off under TLS."""
+
+from pathlib import Path
+
+import pytest
+import trustme
+from commands import gk, write
+from web_server import ADDRESS, CHUNKED, Detour, Seen, Trick, WebServer, chunk, head, page, served_with, trusted
+
+import groundkit
+from groundkit.adapters.web.fetcher import WebFetcher
+from groundkit.core.fetching import FetchAnswer, Fetched, FetchFailed, FetchProblem
+from groundkit.core.result import Failure, Result, Success
+from groundkit.testing import ScriptedResolver
+from groundkit.testing.fetcher_contract import asked
+
+SECRET = "hunter2hunter2"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [f"https://u:{SECRET}@a.example/", f"https://a.example/?token={SECRET}", f" ftp://u:{SECRET}@a.example/"],
+)
+def test_a_url_taken_for_a_chunk_id_is_shown_without_its_secrets(tmp_path: Path, url: str) -> None:
+    gk(write(tmp_path / "kb", a_md="A text."), "ingest", "a.md")
+    for form in ("human", "json"):
+        shown = gk(tmp_path / "kb", "show", "--format", form, "--", url)
+        assert shown.code == 1
+        assert SECRET not in shown.out + shown.err
+        assert "***" in shown.out + shown.err
+    with groundkit.open(tmp_path / "kb" / ".groundkit") as kb:
+        assert SECRET not in repr(kb.fetch_chunk(url))
+
+
+def test_an_unknown_chunk_id_is_shown_as_it_was_given(tmp_path: Path) -> None:
+    gk(write(tmp_path / "kb", a_md="A text."), "ingest", "a.md")
+    assert "no chunk user:key@x" in gk(tmp_path / "kb", "show", "user:key@x").err
+
+
+def over_tls(trick: Trick) -> Result[FetchAnswer, FetchFailed]:
+    """What comes of a server that ends its connections without saying so in TLS (RFC 8446, 6.1)."""
+    authority = trustme.CA()
+    with WebServer(trick, tls=served_with(authority.issue_cert("good.test"))) as server:
+        resolver = ScriptedResolver({"good.test": [(ADDRESS,)]})
+        fetcher = WebFetcher(resolver, Detour({443: server.port}), ssl_context=trusted(authority), pause=0.0)
+        return fetcher.fetch(asked("https://good.test/"))
+
+
+def test_a_page_that_ends_where_its_connection_is_cut_under_tls_is_no_page() -> None:
+    """Without a length or chunks only TLS can say that this is the end (RFC 9112, 9.8)."""
+    answer = over_tls(lambda _: [head(200, "Content-Type: text/html") + b"<p>The ferry leaves at"])
+    assert isinstance(answer, Failure)
+    assert answer.failure().problem is FetchProblem.PROTOCOL
+    assert "broke off" in answer.failure().detail
+
+
+@pytest.mark.parametrize("whole", [page(), lambda _: [CHUNKED + chunk(b"<p>a page") + b"0\r\n\r\n"]])
+def test_a_page_that_says_where_it_ends_may_be_cut_off_there(whole: Trick) -> None:
+    answer = over_tls(whole)
+    assert isinstance(answer, Success)
+    fetched = answer.unwrap()
+    assert isinstance(fetched, Fetched)
+    assert fetched.body == b"<p>a page"
+
+
+@pytest.mark.parametrize("greeting", [[], [b"\x16\x03\x03"]])
+def test_a_connection_that_ends_during_the_handshake_was_closed(greeting: list[bytes]) -> None:
+    def hang_up(seen: Seen) -> list[bytes]:
+        return greeting
+
+    with WebServer(page(), greet=hang_up) as server:
+        resolver = ScriptedResolver({"good.test": [(ADDRESS,)]})
+        fetcher = WebFetcher(resolver, Detour({443: server.port}), ssl_context=trusted(trustme.CA()), pause=0.0)
+        answer = fetcher.fetch(asked("https://good.test/"))
+    assert isinstance(answer, Failure)
+    assert "exec format" not in answer.failure().detail
+    assert answer.failure().problem in (FetchProblem.NOT_CONNECTED, FetchProblem.PROTOCOL)
