@@ -148,10 +148,8 @@ class Collection:
 
         given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
         urls = tuple(each for each in given if isinstance(each, str) and is_url(each))
-        sources = self.sources_of([each for each in given if each not in urls])
-        # URLs alone say nothing of where local sources lie.
-        based = self._base if sources else None
-        base = None if based is None else config.relative_base(based, self._index_directory)
+        sources = self.sources_of([each for each in given if not (isinstance(each, str) and is_url(each))])
+        base = self._new_base() if sources else None
         limits = (time_limit, cpu_limit, memory_limit, cache_bytes)
         fetching = (fetch_bytes, fetch_seconds, None if fetch_ports is None else tuple(sorted(set(fetch_ports))))
         change = SettingsChange(chunk_size, chunk_overlap, language, max_bytes, base, *limits, *fetching)
@@ -383,6 +381,12 @@ class Collection:
         base = self.base or self._index_directory.parent
         absolute = tuple(Path(os.path.normpath(base / each)) for each in paths)
         return self._or_raise(below_base(absolute, base))
+
+    def _new_base(self) -> str | None:
+        """The base to be remembered with the first local sources; what a collection remembers stays, unless another is given."""
+        if self._base is None and self.base is not None:
+            return None
+        return config.relative_base(self._base or self._index_directory.parent, self._index_directory)
 
     def _open_sources(self) -> Result[SourceReader, ReadFailure | NoBaseGiven]:
         base = self.base
