@@ -61,7 +61,7 @@ class KeptDirectory:
                 with directory_below(self._name, index) as directory:
                     return _put(directory, name, data)
 
-        return self._refused(name) or answered(name, work)
+        return self._refused(name) or answered(f"{self._name}/{name}", work)
 
     def settle(self) -> Result[None, StorageFailure]:
         def work(index: int, directory: int) -> None:

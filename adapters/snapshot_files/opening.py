@@ -72,7 +72,7 @@ def directory_below(name: str | Path, below: int | None) -> Iterator[int]:
 def _directory(path: str | Path, flags: int, below: int | None) -> Iterator[int]:
     try:
         opened = os.open(path, flags, dir_fd=below)
-    except FileNotFoundError as error:
+    except (FileNotFoundError, ValueError) as error:  # no name of a directory holds NUL, or half a character
         raise Absent from error
     except OSError as error:
         if error.errno not in (errno.ENOTDIR, errno.ELOOP):

@@ -6,10 +6,13 @@ import pytest
 import trustme
 from commands import gk, write
 from web_server import ADDRESS, CHUNKED, Detour, Seen, Trick, WebServer, chunk, head, page, served_with, trusted
+from web_support import page as scripted_page
+from web_support import snapshots, web_collection
 
 import groundkit
 from groundkit.adapters.web.fetcher import WebFetcher
 from groundkit.core.fetching import FetchAnswer, Fetched, FetchFailed, FetchProblem
+from groundkit.core.model import Reason, Verdict
 from groundkit.core.result import Failure, Result, Success
 from groundkit.testing import ScriptedResolver
 from groundkit.testing.fetcher_contract import asked
@@ -75,3 +78,25 @@ def test_a_connection_that_ends_during_the_handshake_was_closed(greeting: list[b
     assert isinstance(answer, Failure)
     assert "exec format" not in answer.failure().detail
     assert answer.failure().problem in (FetchProblem.NOT_CONNECTED, FetchProblem.PROTOCOL)
+
+
+@pytest.mark.parametrize("directory", ["nowhere\0", "\ud800", "n" * 5000])
+def test_a_directory_of_snapshots_that_cannot_be_gives_a_verdict(tmp_path: Path, directory: str) -> None:
+    with web_collection(tmp_path / "index", {"https://a.example/": scripted_page("The ferry leaves at noon.")}) as kb:
+        kb.ingest("https://a.example/")
+        (hit,) = kb.search("ferry")
+    found = groundkit.verify_citation(hit.citation, snapshot_dir=directory)
+    assert found.verdict is Verdict.UNRESOLVABLE
+    assert found.reason in (Reason.SNAPSHOT_MISSING, Reason.SNAPSHOT_CORRUPT)
+
+
+def test_who_stands_in_the_way_of_a_snapshot_is_told_with_its_place(tmp_path: Path) -> None:
+    pages = {"https://a.example/": scripted_page("The ferry leaves at noon.")}
+    with web_collection(tmp_path / "index", pages) as kb:
+        kb.ingest("https://a.example/")
+        (name,) = snapshots(tmp_path / "index")
+        snapshot = tmp_path / "index" / "default.snapshots" / name
+        snapshot.unlink()
+        snapshot.mkdir()
+        with pytest.raises(groundkit.StorageError, match=f"^default.snapshots/{name} .* left alone"):
+            kb.ingest("https://a.example/")
