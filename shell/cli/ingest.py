@@ -153,7 +153,7 @@ def ingest_command(
     urls = tuple(each for each in given if is_url(each))
     # What is a URL is never looked at as a path.
     absolute = tuple(Path(os.path.abspath(each)) for each in sources if not is_url(each))
-    with _collection(absolute, index_dir, collection, base_dir) as opened, _progress() as on_progress:
+    with _collection(absolute, bool(urls), index_dir, collection, base_dir) as opened, _progress() as on_progress:
         new, changes = not opened.exists, list[SourceEvent]()
         report = _reported(
             opened.ingest,
@@ -179,7 +179,7 @@ def ingest_command(
             on_progress=_both(changes, on_progress) if check else on_progress,
         )
         made = new and opened.exists
-        base = opened.base
+        base = opened.base if absolute else None  # pages have none
         place = f"{opened.index_directory}{f', base directory {base}' if base is not None else ''}"
     if check:
         click.echo("a check: nothing is written", err=True)
@@ -238,8 +238,10 @@ def _urls_in(file: IO[bytes]) -> Iterator[str]:
             yield text
 
 
-def _collection(paths: tuple[Path, ...], index_dir: str | None, collection: str, base_dir: str | None) -> Collection:
-    """The collection meant; a new one gets its base directory here."""
+def _collection(
+    paths: tuple[Path, ...], beside_urls: bool, index_dir: str | None, collection: str, base_dir: str | None
+) -> Collection:
+    """The collection meant; a new one gets its base directory here, unless there are only URLs to ingest."""
     found = config.find_index(index_dir, os.environ, Path.cwd())
     directory = Path.cwd() / config.INDEX_NAME if isinstance(found, Failure) else found.unwrap()
     directory = Path(os.path.realpath(directory))
@@ -247,6 +249,8 @@ def _collection(paths: tuple[Path, ...], index_dir: str | None, collection: str,
     if base_dir is not None or known.base is not None or not paths:
         return known
     if not any(map(os.path.lexists, paths)):
+        if beside_urls:
+            return known
         raise error_of(ReadFailure(str(paths[0]), ReadProblem.MISSING, "no such file or directory"))
     chosen = base_for(paths, directory, None)
     if isinstance(chosen, Failure):

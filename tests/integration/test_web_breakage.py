@@ -100,3 +100,10 @@ def test_who_stands_in_the_way_of_a_snapshot_is_told_with_its_place(tmp_path: Pa
         snapshot.mkdir()
         with pytest.raises(groundkit.StorageError, match=f"^default.snapshots/{name} .* left alone"):
             kb.ingest("https://a.example/")
+
+
+def test_pages_alone_set_no_base_directory_and_none_is_told(tmp_path: Path) -> None:
+    told = gk(tmp_path, "ingest", "--base-dir", ".", "http://127.0.0.1/").err
+    assert "new collection" in told
+    assert "base directory" not in told
+    assert "base directory" in gk(write(tmp_path / "kb", a_md="A text."), "ingest", "-c", "other", "a.md").err
