@@ -241,7 +241,7 @@ def _urls_in(file: IO[bytes]) -> Iterator[str]:
 def _collection(
     paths: tuple[Path, ...], beside_urls: bool, index_dir: str | None, collection: str, base_dir: str | None
 ) -> Collection:
-    """The collection meant; a new one gets its base directory here, unless there are only URLs to ingest."""
+    """The collection meant; a new one gets its base directory here, if any of the paths is there."""
     found = config.find_index(index_dir, os.environ, Path.cwd())
     directory = Path.cwd() / config.INDEX_NAME if isinstance(found, Failure) else found.unwrap()
     directory = Path(os.path.realpath(directory))
