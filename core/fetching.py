@@ -1,52 +1,28 @@
 """What is asked of a fetcher, what it answers with, and why there is nothing. No text here holds a secret of a URL."""
 
-from enum import StrEnum
 from typing import TypeAlias
 
 from attrs import field, frozen
 
-from groundkit.core.urls import DEFAULT_PORTS, UrlRefused, WebUrl
+from groundkit.core.urls import DEFAULT_PORTS, WebUrl
+from groundkit.core.web_failures import FetchFailed, FetchProblem, NotFetched, UrlProblem, UrlRefused
 
-
-class FetchProblem(StrEnum):
-    ADDRESS_REFUSED = "address_refused"
-    NOT_RESOLVED = "not_resolved"
-    NOT_CONNECTED = "not_connected"
-    CERTIFICATE = "certificate"
-    PROTOCOL = "protocol"
-    REDIRECT = "redirect"
-    STATUS = "status"
-    UNASKED_304 = "unasked_304"
-    CONTENT_TYPE = "content_type"
-    CONTENT_CODING = "content_coding"
-    HEADERS_TOO_LARGE = "headers_too_large"
-    TOO_LARGE = "too_large"
-    TIME = "time"
-    STOPPED = "stopped"
-
-
-@frozen
-class FetchFailed:
-    """Why there is no page: `detail` is a sentence's worth of facts, with the way out where there is one."""
-
-    problem: FetchProblem
-    detail: str
-
-
-@frozen
-class NotFetched:
-    """A page that could not be fetched; its last good version stays."""
-
-    source: str
-    why: FetchFailed
-
-    @property
-    def reason(self) -> str:
-        return self.why.problem.value
-
-    @property
-    def detail(self) -> str:
-        return self.why.detail
+__all__ = [
+    "ContentType",
+    "FetchAnswer",
+    "FetchFailed",
+    "FetchLimits",
+    "FetchProblem",
+    "FetchRequest",
+    "Fetched",
+    "NotFetched",
+    "NotModified",
+    "RawResponse",
+    "UrlProblem",
+    "UrlRefused",
+    "Validators",
+    "WebFailure",
+]
 
 
 @frozen

@@ -196,6 +196,14 @@ class FetchFacts:
 
 
 @frozen
+class SuspiciousPage:
+    """A page that was taken although it may not be the one that was meant: what speaks for that."""
+
+    source: str
+    suspicions: tuple[str, ...]
+
+
+@frozen
 class DocumentRecord:
     """The provenance view of a stored document. `length` is in code points; `ingested_at` is UTC, ISO 8601.
 

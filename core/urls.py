@@ -2,7 +2,6 @@
 
 import re
 import unicodedata
-from enum import StrEnum
 from typing import Final
 
 from attrs import frozen
@@ -12,6 +11,7 @@ from groundkit.core.hosts import HostRefused, host_of
 from groundkit.core.masking import credential_in, masked, masked_url
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.url_kinds import is_page, is_url
+from groundkit.core.web_failures import UrlProblem, UrlRefused
 
 __all__ = ["DEFAULT_PORTS", "UrlProblem", "UrlRefused", "WebUrl", "is_page", "is_url", "masked", "resolved", "web_url"]
 
@@ -37,31 +37,6 @@ _REFERENCE = re.compile(
 )
 #: What stands around a header's value, and around a URL for browsers.
 _AROUND: Final = "".join(map(chr, range(0x21)))
-
-
-class UrlProblem(StrEnum):
-    SCHEME = "scheme"
-    MALFORMED = "malformed"
-    HOST = "host"
-    ADDRESS = "address_refused"
-    PORT = "port"
-    USERINFO = "userinfo"
-    CREDENTIAL = "credential"
-    FRAGMENT = "fragment"
-    TOO_LONG = "too_long"
-
-
-@frozen
-class UrlRefused:
-    """A URL that is not fetched: `source` is it with its secrets masked, `detail` a sentence's worth of facts."""
-
-    source: str
-    problem: UrlProblem
-    detail: str
-
-    @property
-    def reason(self) -> str:
-        return self.problem.value
 
 
 @frozen

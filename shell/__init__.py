@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from groundkit.core.extraction import Hint as Hint
     from groundkit.core.extraction import NotExtracted as NotExtracted
     from groundkit.core.extraction import Page as Page
-    from groundkit.core.fetching import FetchFailed as FetchFailed
-    from groundkit.core.fetching import FetchProblem as FetchProblem
-    from groundkit.core.fetching import NotFetched as NotFetched
     from groundkit.core.live import Live as Live
     from groundkit.core.live import LiveState as LiveState
     from groundkit.core.model import Chunk as Chunk
@@ -36,6 +33,7 @@ if TYPE_CHECKING:
     from groundkit.core.model import RetrievalResult as RetrievalResult
     from groundkit.core.model import SourceClass as SourceClass
     from groundkit.core.model import Span as Span
+    from groundkit.core.model import SuspiciousPage as SuspiciousPage
     from groundkit.core.model import Verdict as Verdict
     from groundkit.core.model import Verification as Verification
     from groundkit.core.older import OldChunk as OldChunk
@@ -46,12 +44,15 @@ if TYPE_CHECKING:
     from groundkit.core.result import Failure as Failure
     from groundkit.core.result import Success as Success
     from groundkit.core.settings import Settings as Settings
-    from groundkit.core.urls import UrlProblem as UrlProblem
-    from groundkit.core.urls import UrlRefused as UrlRefused
     from groundkit.core.walking import Explanation as Explanation
     from groundkit.core.walking import FoundFailed as FoundFailed
     from groundkit.core.walking import FoundFile as FoundFile
     from groundkit.core.walking import FoundSkipped as FoundSkipped
+    from groundkit.core.web_failures import FetchFailed as FetchFailed
+    from groundkit.core.web_failures import FetchProblem as FetchProblem
+    from groundkit.core.web_failures import NotFetched as NotFetched
+    from groundkit.core.web_failures import UrlProblem as UrlProblem
+    from groundkit.core.web_failures import UrlRefused as UrlRefused
     from groundkit.doctor import Diagnosis as Diagnosis
     from groundkit.drop import Removed as Removed
     from groundkit.errors import ConfigurationError as ConfigurationError
@@ -66,7 +67,6 @@ if TYPE_CHECKING:
     from groundkit.ingest import IngestReport as IngestReport
     from groundkit.ingest import LossySource as LossySource
     from groundkit.ingest import SourceEvent as SourceEvent
-    from groundkit.ingest import SuspiciousPage as SuspiciousPage
     from groundkit.opening import index_status as index_status
     from groundkit.opening import list_collections as list_collections
     from groundkit.opening import open as open
@@ -96,9 +96,8 @@ _HOME = {
             "NotExtracted",
             "Page",
         ),
-        "groundkit.core.fetching": ("FetchFailed", "FetchProblem", "NotFetched"),
+        "groundkit.core.web_failures": ("FetchFailed", "FetchProblem", "NotFetched", "UrlProblem", "UrlRefused"),
         "groundkit.core.live": ("Live", "LiveState"),
-        "groundkit.core.urls": ("UrlProblem", "UrlRefused"),
         "groundkit.core.model": (
             "Chunk",
             "Citation",
@@ -115,6 +114,7 @@ _HOME = {
             "RetrievalResult",
             "SourceClass",
             "Span",
+            "SuspiciousPage",
             "Verdict",
             "Verification",
         ),
@@ -153,7 +153,6 @@ _HOME = {
             "IngestReport",
             "LossySource",
             "SourceEvent",
-            "SuspiciousPage",
         ),
         "groundkit.opening": (
             "index_status",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,19 +13,17 @@ if _refused is not None:
     raise ImportError(_refused)
 
 from groundkit.adapters.files import Files
-from groundkit.adapters.snapshot_files import KeptDirectory
 from groundkit.adapters.sqlite_store import SqliteStore, read_old, read_old_chunks
 from groundkit.adapters.system import FileLock, SystemClock, private_directory
 from groundkit.adapters.tantivy_index import TantivyIndex
 from groundkit.config import absolute_base
 from groundkit.core.ports import NoArchive, Ports
 from groundkit.core.result import Failure, Result, Success
-from groundkit.core.snapshots import BODIES, SNAPSHOTS, is_body_name, is_snapshot_name
 from groundkit.core.sources import ReadFailure, ReadProblem, shown
 from groundkit.extractors import Registry
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
     from groundkit.core.older import OldChunk, OldStore
@@ -40,7 +38,7 @@ if TYPE_CHECKING:
         LockBusy,
         SourceReader,
     )
-    from groundkit.core.storage import StorageFailure
+    from groundkit.core.storage import KeptListing, KeptUnread, StorageFailure
 
 
 class _LockInPrivateDirectory:
@@ -55,6 +53,45 @@ class _LockInPrivateDirectory:
         if isinstance(made, Failure):
             return made
         return self._lock.hold(seconds)
+
+
+class _KeptLater:
+    """Kept files that are loaded with their first use: whoever has no pages pays nothing for them."""
+
+    def __init__(self, load: Callable[[], KeptFiles]) -> None:
+        self._load = cache(load)
+
+    def put(self, name: str, data: bytes) -> Result[bool, StorageFailure]:
+        return self._load().put(name, data)
+
+    def settle(self) -> Result[None, StorageFailure]:
+        return self._load().settle()
+
+    def get(self, name: str) -> Result[bytes, KeptUnread]:
+        return self._load().get(name)
+
+    def remove(self, name: str) -> Result[None, StorageFailure]:
+        return self._load().remove(name)
+
+    def listed(self) -> Result[KeptListing, StorageFailure]:
+        return self._load().listed()
+
+    def discard(self) -> Result[None, StorageFailure]:
+        return self._load().discard()
+
+
+def _snapshots(index_directory: Path, collection: str) -> KeptFiles:
+    from groundkit.adapters.snapshot_files import KeptDirectory
+    from groundkit.core.snapshots import SNAPSHOTS, is_snapshot_name
+
+    return KeptDirectory(index_directory, collection + SNAPSHOTS, is_snapshot_name)
+
+
+def _bodies(index_directory: Path, collection: str) -> KeptFiles:
+    from groundkit.adapters.snapshot_files import KeptDirectory
+    from groundkit.core.snapshots import BODIES, is_body_name
+
+    return KeptDirectory(index_directory, collection + BODIES, is_body_name)
 
 
 def ports_for(index_directory: Path, collection: str, extractors: Sequence[Extractor] = ()) -> Ports:
@@ -82,8 +119,8 @@ def ports_for(index_directory: Path, collection: str, extractors: Sequence[Extra
         extractors=Registry(tuple(extractors)),
         extractions=extractions,
         kept=kept,
-        snapshots=KeptDirectory(index_directory, collection + SNAPSHOTS, is_snapshot_name),
-        bodies=KeptDirectory(index_directory, collection + BODIES, is_body_name),
+        snapshots=_KeptLater(lambda: _snapshots(index_directory, collection)),
+        bodies=_KeptLater(lambda: _bodies(index_directory, collection)),
         fetcher=web_fetcher,
         archive=archive,
     )
@@ -107,6 +144,8 @@ def archive() -> Result[Archive, NoArchive]:
 
 def snapshots_in(directory: Path) -> KeptFiles:
     """The snapshots in a directory, wherever it lies."""
+    from groundkit.adapters.snapshot_files import KeptDirectory
+
     return KeptDirectory.reader_of(directory)
 
 

@@ -54,10 +54,9 @@ def error_of(failure: AnyFailure) -> GroundkitError:
     """The exception that a failure becomes at the public face."""
     # Only a run that fails pays for the words.
     from groundkit.core.extraction import ExtractorMissing, NotExtracted
-    from groundkit.core.fetching import NotFetched
     from groundkit.core.query import QueryRefused
     from groundkit.core.sources import ReadFailure
-    from groundkit.core.urls import UrlRefused
+    from groundkit.core.web_failures import NotFetched, UrlRefused
     from groundkit.render import STORAGE_FAILURES, sentence
 
     message = sentence(failure)

@@ -1,22 +1,24 @@
 """Ingest: gather what is known and found, decide per source, write in batches. One bad source never stops the others."""
 
-from collections.abc import Iterable
+from __future__ import annotations
+
+from collections.abc import Sequence
 from contextlib import closing, nullcontext
+from typing import TYPE_CHECKING
 
 from attrs import evolve
 
 from groundkit.core.changes import Write
 from groundkit.core.kinds import Dispatch, kind_of_record
-from groundkit.core.model import DocumentRecord, SourceClass
+from groundkit.core.model import DocumentRecord, SourceClass, SuspiciousPage
 from groundkit.core.ports import Archive, Ports, SourceReader
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import Settings, changed
 from groundkit.core.storage import AllRecords, RecordOfSource, StorageFailure, StoreState
 from groundkit.core.url_kinds import is_page
-from groundkit.core.urls import UrlRefused, WebUrl, web_url
 from groundkit.core.walking import Found, FoundFailed, FoundFile, FoundSkipped, WalkRequest, in_scope, source_of
+from groundkit.core.web_failures import UrlRefused
 from groundkit.ingest_batch import Batching
-from groundkit.ingest_pages import Pages
 from groundkit.ingest_run import Run
 from groundkit.ingest_values import (
     BaseDiffers,
@@ -29,11 +31,14 @@ from groundkit.ingest_values import (
     OnEvent,
     SourceEvent,
     SourceRefused,
-    SuspiciousPage,
 )
 from groundkit.keeping import keeper_of
 from groundkit.reading import settings_if_any
 from groundkit.writing import WriteFailure, Writer
+
+if TYPE_CHECKING:
+    from groundkit.core.urls import WebUrl
+    from groundkit.ingest_pages import Pages
 
 __all__ = [
     "BaseDiffers",
@@ -120,8 +125,12 @@ def _refused(ports: Ports, request: IngestRequest) -> Failure[IngestRefused] | I
     return Failure(NothingToIngest(request.paths, skipped))
 
 
-def _urls(given: Iterable[str], settings: Settings) -> tuple[tuple[WebUrl, ...], tuple[UrlRefused, ...]]:
+def _urls(given: Sequence[str], settings: Settings) -> tuple[tuple[WebUrl, ...], tuple[UrlRefused, ...]]:
     """Each URL once: those that may be fetched, by their shape, and the others."""
+    if not given:
+        return (), ()
+    from groundkit.core.urls import web_url
+
     judged = [web_url(each, settings.fetch_ports) for each in dict.fromkeys(given)]
     refused = dict.fromkeys(each.failure() for each in judged if isinstance(each, Failure))
     return tuple(each.unwrap() for each in judged if isinstance(each, Success)), tuple(refused)
@@ -189,10 +198,16 @@ def _prepare(
         return writer
     limits = Batching(BATCH_DOCUMENTS, BATCH_CHARACTERS)
     ready = None if writer is None else writer.unwrap()
-    pages_of = Pages(ports, settings, records, archive)
+    pages_of = _pages(ports, settings, records, archive) if urls else None
     return Success(
         Run(ports, request, settings, reader, ready, found, records, limits, pages_of, urls, failed=list(refused))
     )
+
+
+def _pages(ports: Ports, settings: Settings, records: dict[str, DocumentRecord], archive: Archive | None) -> Pages:
+    from groundkit.ingest_pages import Pages
+
+    return Pages(ports, settings, records, archive)
 
 
 def _writer(

@@ -8,7 +8,7 @@ from groundkit.core.ports import Ports
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.sources import ReadFailure
 from groundkit.core.storage import StorageFailure
-from groundkit.core.urls import UrlRefused
+from groundkit.core.web_failures import UrlRefused
 from groundkit.ingest_values import SourceRefused
 
 

@@ -1,9 +1,15 @@
-"""One ingest under way: each source read, decided about, cut and queued; batches written behind while it goes on."""
+"""One ingest under way: each source read, decided about, cut and queued; batches written behind while it goes on.
+
+What pages need is loaded when there is one.
+"""
+
+from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING
 
 from attrs import Factory, define, evolve
 
@@ -12,7 +18,7 @@ from groundkit.core.changes import NewDocument, Write
 from groundkit.core.decoding import decode
 from groundkit.core.extraction import Extraction, ExtractionFailed, Hint, IncompleteRefused, NotExtracted
 from groundkit.core.kinds import Kind, Loader, looks_like, mislabelled, suffix_of
-from groundkit.core.model import DocumentRecord, FromSnapshot, SourceClass
+from groundkit.core.model import DocumentRecord, FromSnapshot, SourceClass, SuspiciousPage
 from groundkit.core.planning import (
     Add,
     Fail,
@@ -31,7 +37,6 @@ from groundkit.core.settings import Settings, limits_for
 from groundkit.core.sources import ReadFailure, ReadProblem, ReadSource
 from groundkit.core.storage import ChunksOfDocument
 from groundkit.core.url_kinds import is_page
-from groundkit.core.urls import WebUrl
 from groundkit.core.versions import (
     Origin,
     extracted_origin,
@@ -41,10 +46,8 @@ from groundkit.core.versions import (
     text_version,
 )
 from groundkit.core.walking import Found, FoundFailed, FoundFile, FoundSkipped, SkipReason, in_scope, source_of
-from groundkit.fetches import Answered, Fetches
 from groundkit.ingest_batch import Batch, Batching, Teller
 from groundkit.ingest_noting import note_failures
-from groundkit.ingest_pages import Pages, PageVersion, ToExtract, Unchanged
 from groundkit.ingest_pending import Pending
 from groundkit.ingest_values import (
     FailedSource,
@@ -53,10 +56,14 @@ from groundkit.ingest_values import (
     LossySource,
     OnEvent,
     SourceRefused,
-    SuspiciousPage,
 )
 from groundkit.retaining import retain_cited
 from groundkit.writing import WriteFailure, Writer
+
+if TYPE_CHECKING:
+    from groundkit.core.urls import WebUrl
+    from groundkit.fetches import Answered, Fetches
+    from groundkit.ingest_pages import Pages, PageVersion
 
 #: Between two looks at what is extracted and what is fetched, in seconds.
 _BREATH = 0.01
@@ -74,7 +81,7 @@ class Run:
     found: tuple[Found, ...]
     known: dict[str, DocumentRecord]
     batching: Batching
-    pages: Pages
+    pages: Pages | None = None
     urls: tuple[WebUrl, ...] = ()
     counts: Counter[str] = Factory(Counter)
     formats: Counter[str] = Factory(Counter)
@@ -87,15 +94,25 @@ class Run:
     def carry_out(self, on_event: OnEvent | None) -> Result[IngestReport, WriteFailure]:
         """Everything. A failure means that not all was accepted; what was written stays."""
         pending = Pending(lambda: self.ports.extractions(self.request.jobs))
-        fetches = Fetches(self.ports.fetcher, self.pages.requests(self.urls))
         behind = Nowhere() if self.writer is None else Behind(self.writer)
         teller = Teller(on_event, len(self.found) + len(self.urls))
-        with behind, closing(pending), closing(fetches):
-            fetches.start()
+        with behind, closing(pending), self._fetching() as fetches:
             return self._carry_out(behind, pending, fetches, teller)
 
+    @contextmanager
+    def _fetching(self) -> Iterator[Fetches | None]:
+        """The pages on their way, if there are any."""
+        if self.pages is None:
+            yield None
+            return
+        from groundkit.fetches import Fetches
+
+        with closing(Fetches(self.ports.fetcher, self.pages.requests(self.urls))) as fetches:
+            fetches.start()
+            yield fetches
+
     def _carry_out(
-        self, behind: Behind | Nowhere, pending: Pending, fetches: Fetches, teller: Teller
+        self, behind: Behind | Nowhere, pending: Pending, fetches: Fetches | None, teller: Teller
     ) -> Result[IngestReport, WriteFailure]:
         """Found sources in order; pages as they come in, and what is extracted as its text does."""
         for each in self.found:
@@ -105,17 +122,29 @@ class Run:
             refused = self._taken_in(behind, pending, teller, pending.crowded)
             if refused is not None:
                 return refused
-        while not (pending.empty and fetches.empty):
+        refused = None if fetches is None else self._pages_taken_in(behind, pending, fetches, teller)
+        if refused is not None:
+            return refused
+        while not pending.empty:
+            refused = self._taken_in(behind, pending, teller, wait=True)
+            if refused is not None:
+                return refused
+        return self._finish(behind)
+
+    def _pages_taken_in(
+        self, behind: Behind | Nowhere, pending: Pending, fetches: Fetches, teller: Teller
+    ) -> Failure[WriteFailure] | None:
+        """Every page, and meanwhile the texts of those that were fetched: either is looked at in turn."""
+        while not fetches.empty:
             if not pending.crowded:
                 for answered in fetches.answered(wait=pending.empty):
                     self._answered(answered, pending, teller)
-            # Both are under way: look at either in turn, without leaving the other waiting.
-            refused = self._taken_in(behind, pending, teller, wait=fetches.empty or pending.crowded)
+            refused = self._taken_in(behind, pending, teller, wait=pending.crowded)
             if refused is not None:
                 return refused
-            if not (pending.empty or fetches.empty):
+            if not pending.empty:
                 time.sleep(_BREATH)
-        return self._finish(behind)
+        return None
 
     def _taken_in(
         self, behind: Behind | Nowhere, pending: Pending, teller: Teller, wait: bool
@@ -158,6 +187,9 @@ class Run:
             teller.tell(request.url.source, action)
 
     def _page(self, answered: Answered, pending: Pending) -> str | None:
+        from groundkit.ingest_pages import PageVersion, ToExtract, Unchanged
+
+        assert self.pages is not None
         taken = self.pages.taken(*answered)
         if isinstance(taken, Failure):
             return self._fail(taken.failure())
@@ -222,21 +254,25 @@ class Run:
     def _extracted(self, origin: Origin, extracted: Result[Extraction, ExtractionFailed]) -> str:
         """What comes of a source whose extraction has ended."""
         if isinstance(extracted, Failure):
-            self.pages.given_up(origin)
+            self._given_up(origin)
             return self._fail(NotExtracted(origin.source, extracted.failure()))
         extraction, known = extracted.unwrap(), self.known.get(origin.source)
         if self.request.strict and extraction.incomplete:
-            self.pages.given_up(origin)
+            self._given_up(origin)
             return self._fail(NotExtracted(origin.source, IncompleteRefused(extraction.losses)))
         if extraction.losses or extraction.incomplete:
             self.losses.append(LossySource(origin.source, extraction.losses, extraction.incomplete))
-        if isinstance(origin.provenance, FromSnapshot):
+        if self.pages is not None and isinstance(origin.provenance, FromSnapshot):
             return self._page_version(self.pages.version(origin, extraction))
         facts = facts_of(origin, extraction)
         if known is not None and isinstance(after_extracting(known, facts.digest, origin.chunker), Rebind):
             same = evolve(known, provenance=origin.provenance, fingerprint=origin.fingerprint, extraction=facts)
             return self._rebind(origin, same)
         return self._queue(origin, extracted_version(origin, extraction, self.settings, self.ports.clock.now()))
+
+    def _given_up(self, origin: Origin) -> None:
+        if self.pages is not None:
+            self.pages.given_up(origin)
 
     def _queue(self, origin: Origin, new: NewDocument) -> str:
         known = self.known.get(origin.source)

@@ -6,11 +6,11 @@ from typing import TypeAlias
 from attrs import Factory, frozen
 
 from groundkit.core.extraction import NotExtracted
-from groundkit.core.fetching import NotFetched
+from groundkit.core.model import SuspiciousPage
 from groundkit.core.ports import LockBusy, NoArchive
 from groundkit.core.settings import SettingsChange, SettingsRefused
 from groundkit.core.sources import ReadFailure
-from groundkit.core.urls import UrlRefused
+from groundkit.core.web_failures import NotFetched, UrlRefused
 from groundkit.keeping import UnsweptFile
 from groundkit.writing import WriteFailure
 
@@ -93,14 +93,6 @@ class LossySource:
     source: str
     losses: tuple[str, ...]
     incomplete: bool
-
-
-@frozen
-class SuspiciousPage:
-    """A page that was taken although it may not be the one that was meant: what speaks for that."""
-
-    source: str
-    suspicions: tuple[str, ...]
 
 
 @frozen

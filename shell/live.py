@@ -9,7 +9,8 @@ from groundkit.core.extraction import Hint
 from groundkit.core.fetching import Fetched, FetchLimits, FetchRequest
 from groundkit.core.fingerprint import bytes_digest
 from groundkit.core.kinds import Loader
-from groundkit.core.live import Live, live_of, unreachable
+from groundkit.core.live import Live, unreachable
+from groundkit.core.live_relocation import live_of
 from groundkit.core.model import Citation, FromSnapshot
 from groundkit.core.pages import page_kind, page_text
 from groundkit.core.ports import ExtractionJob, Fetcher, Ports

@@ -5,7 +5,6 @@ from typing import TypeAlias
 from groundkit.bases import NotBelowBase
 from groundkit.config import BadCollectionName, NoIndexDirectory, UnknownCollection
 from groundkit.core.extraction import NotExtracted
-from groundkit.core.fetching import NotFetched
 from groundkit.core.model import Verification
 from groundkit.core.paths import PathProblem, PathRefused
 from groundkit.core.ports import LockBusy, NoArchive
@@ -14,7 +13,7 @@ from groundkit.core.ranking import GhostRows
 from groundkit.core.settings import SettingsRefused
 from groundkit.core.sources import ReadFailure
 from groundkit.core.storage import LexicalFailure, LexicalProblem, StorageFailure, StorageProblem
-from groundkit.core.urls import UrlRefused
+from groundkit.core.web_failures import NotFetched, UrlRefused
 from groundkit.ingest import BaseDiffers, NothingToIngest
 from groundkit.reading import AnalyzerChanged, NeverPaired
 from groundkit.requests import AmbiguousChunk, BadExtractor, NoBaseGiven, NotAPath

@@ -5,12 +5,11 @@ from collections.abc import Iterable
 from attrs import frozen
 
 from groundkit.core.changes import SourceFailure
-from groundkit.core.model import DocumentRecord
+from groundkit.core.model import DocumentRecord, SuspiciousPage
 from groundkit.core.ports import ExtractorRegistry, StoreView
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import Settings
 from groundkit.core.storage import AllRecords, Generation, StorageFailure
-from groundkit.ingest_values import SuspiciousPage
 
 
 @frozen

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -162,7 +161,7 @@ def _put(directory: int, name: str, data: bytes) -> bool:
     if not is_new and holds(directory, name, data):
         return False
     # Nobody can have put a link there: the name is drawn, and an existing one is an error.
-    new = f".new-{secrets.token_hex(8)}"
+    new = f".new-{os.urandom(8).hex()}"
     try:
         with descriptor(new, CREATE, directory) as file:
             _write_all(file, data)

@@ -14,7 +14,6 @@ from groundkit.cli.printable import json_text, one_line
 from groundkit.collection import Collection
 from groundkit.core.model import Citation, FetchFacts, SourceClass, Verdict, Verification
 from groundkit.core.result import Failure
-from groundkit.core.url_kinds import is_url
 from groundkit.errors import error_of
 from groundkit.opening import open as open_collection
 
@@ -160,6 +159,8 @@ def incomplete_mark(incomplete: bool, color: bool) -> str:
 
 def unsecret(text: str) -> str:
     """What somebody typed, safe to print, and without the secrets that a URL may hold."""
+    from groundkit.core.url_kinds import is_url
+
     if not is_url(text):
         return one_line(text)
     from groundkit.core.masking import masked_url

@@ -73,7 +73,9 @@ def test_a_core_module_brings_no_adapter_and_no_command_line(tmp_path: Path) -> 
 NOT_FOR_A_SEARCH = {
     "adapters.files.ignore", "adapters.files.survey", "adapters.files.walk", "adapters.sqlite_store.generations",
     "adapters.sqlite_store.old", "core.changes",
-    "adapters.extraction", "adapters.html", "adapters.pdf",
+    "adapters.extraction", "adapters.html", "adapters.pdf", "adapters.snapshot_files", "adapters.web",
+    "core.fetching", "core.live", "core.masking", "core.relocation", "core.snapshots", "core.url_kinds", "core.urls",
+    "core.web_failures", "keeping",
     "core.auditing", "core.boundaries", "core.charsets", "core.chunking", "core.extraction", "core.kinds", "core.locating", "core.markdown", "core.markdown_lines",
     "core.older", "core.outline", "core.planning", "core.recovery", "core.spans", "core.walking",
     "demo", "doctor", "drop", "fetch", "ingest", "ingest_pending", "ingest_run", "ingest_values", "offers", "render", "requests", "status",
