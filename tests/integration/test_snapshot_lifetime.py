@@ -4,20 +4,36 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import pytest
 from attrs import evolve
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from web_faults import STEPS, Fault, Faulty, Killed
-from web_support import Pages, at_rest, bodies, named, page, snapshots, web_collection, web_ports
+from web_support import Pages, at_rest, bodies, named, page, snapshots, web_ports
 
 from groundkit.collection import Collection
 from groundkit.core.fetching import FetchFailed, FetchProblem
 from groundkit.errors import GroundkitError
+from groundkit.testing import InlineExtractions
 
 URLS = tuple(f"https://{name}.example/" for name in "abc")
 #: What a page says, or None where it cannot be fetched. With a tide in it, it has an entity tag.
 SERVED = ("ferry tide", "moon rock lamp", "", None)
+
+
+def faulty_collection(index: Path, pages: Pages, fault: Fault) -> Collection:
+    ports = web_ports(index, pages)
+    lexical = ports.lexical
+    behind = evolve(
+        ports,
+        documents=Faulty(ports.documents, fault),
+        lexical=lambda language: Faulty(lexical(language), fault),
+        snapshots=Faulty(ports.snapshots, fault),
+        bodies=Faulty(ports.bodies, fault),
+        extractions=lambda _: InlineExtractions(),
+    )
+    return Collection(behind, index, "default", None)
 
 
 class Lifetimes(RuleBasedStateMachine):
@@ -34,16 +50,7 @@ class Lifetimes(RuleBasedStateMachine):
         self.collection = self.opened()
 
     def opened(self) -> Collection:
-        ports = web_ports(self.index, self.web)
-        lexical = ports.lexical
-        faulty = evolve(
-            ports,
-            documents=Faulty(ports.documents, self.fault),
-            lexical=lambda language: Faulty(lexical(language), self.fault),
-            snapshots=Faulty(ports.snapshots, self.fault),
-            bodies=Faulty(ports.bodies, self.fault),
-        )
-        return Collection(faulty, self.index, "default", None)
+        return faulty_collection(self.index, self.web, self.fault)
 
     @rule(
         changes=st.dictionaries(st.sampled_from(URLS), st.sampled_from(SERVED), max_size=3),
@@ -121,7 +128,7 @@ class Lifetimes(RuleBasedStateMachine):
             return
         self.fault.step = ""
         self.collection.close()
-        with web_collection(self.index, self.web) as kb:
+        with self.opened() as kb:
             if any(not isinstance(each, FetchFailed) for each in self.web.values()):
                 kb.ingest(list(URLS))
                 assert at_rest(self.index)
@@ -133,3 +140,42 @@ TestLifetimes = Lifetimes.TestCase
 TestLifetimes.settings = settings(
     max_examples=30 if settings().max_examples < 1000 else 500, stateful_step_count=12, deadline=None
 )
+
+
+WORK = {
+    "ingest": lambda kb: kb.ingest(URLS, keep_bodies=True),
+    "remove": lambda kb: kb.remove(URLS[:2]),
+}
+
+
+@pytest.mark.parametrize("how", ["fail", "kill before", "kill after"])
+@pytest.mark.parametrize("step", STEPS[:6])
+@pytest.mark.parametrize("work", WORK)
+def test_whatever_step_of_a_write_fails_or_is_the_last_one_files_are_rows_in_the_end(
+    tmp_path: Path, work: str, step: str, how: str
+) -> None:
+    """What was refused leaves nothing at once; of what was killed, the next writer leaves nothing, whatever it is about."""
+    index, web, fault = tmp_path / "index", {url: page("ferry tide") for url in URLS}, Fault()
+    with faulty_collection(index, web, fault) as kb:
+        kb.ingest(URLS, keep_bodies=True)
+        web |= {URLS[0]: page("moon rock"), URLS[1]: page("lamp")}
+        fault.step, fault.countdown, fault.how = step, 1, how
+        try:
+            WORK[work](kb)
+        except Killed:
+            reached = True
+        except GroundkitError:
+            reached = True
+            assert at_rest(index)
+        else:
+            reached = fault.countdown < 1
+        assert reached is (work == "ingest" or step not in ("put", "settle"))
+        fault.step = ""
+        rows, raw = named(index)
+        assert rows <= snapshots(index)
+        assert raw <= bodies(index)
+        assert all(each.verification for each in kb.verify_all())
+    with faulty_collection(index, web, fault) as kb:
+        assert kb.ingest(URLS[2], keep_bodies=True).unchanged == 1
+        assert at_rest(index)
+        assert kb.doctor().healthy
