@@ -7,16 +7,17 @@ from attrs import Factory, define
 
 from groundkit.core.extraction import Hint
 from groundkit.core.fetching import Fetched, FetchLimits, FetchRequest
-from groundkit.core.fingerprint import bytes_digest
+from groundkit.core.fingerprint import bytes_digest, text_digest
 from groundkit.core.kinds import Loader
 from groundkit.core.live import Live, unreachable
 from groundkit.core.live_relocation import live_of
 from groundkit.core.model import Citation, FromSnapshot
 from groundkit.core.pages import page_kind, page_text
 from groundkit.core.ports import ExtractionJob, Fetcher, Ports
-from groundkit.core.relocation import Alignment, aligned, relocate
+from groundkit.core.relocation import Alignment, Same, aligned, relocate
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import Settings, limits_for
+from groundkit.core.spans import checked_span
 from groundkit.core.urls import web_url
 from groundkit.extracting import Extracting
 
@@ -42,7 +43,7 @@ class _Looker:
     _fetcher: Fetcher
     _stored: StoredText
     _pages: dict[str, Result[str, str]] = Factory(dict)
-    _last: tuple[str, Alignment | None] | None = None
+    _last: tuple[tuple[str, str], Alignment | None] | None = None
 
     def look(self, citation: Citation) -> Live:
         if citation.source not in self._pages:
@@ -50,13 +51,20 @@ class _Looker:
         now = self._pages[citation.source]
         if isinstance(now, Failure):
             return unreachable(now.failure())
-        if self._last is None or self._last[0] != citation.document_id:
-            text = self._stored(citation.document_id)
-            self._last = citation.document_id, None if text is None else aligned(text, now.unwrap())
-        alignment = self._last[1]
-        if alignment is None:
+        # The page itself tells whether it still says it; only where it went takes the text that was cited.
+        if _says(now.unwrap(), citation):
+            return live_of(Same(), citation.span)
+        alignment = self._alignment(citation, now.unwrap())
+        if alignment is None or not _says(alignment.old, citation):
             return unreachable("the text that was cited is not at hand to compare the page with")
         return live_of(relocate(alignment, citation.span), citation.span)
+
+    def _alignment(self, citation: Citation, now: str) -> Alignment | None:
+        pair = citation.document_id, citation.source
+        if self._last is None or self._last[0] != pair:
+            text = self._stored(citation.document_id)
+            self._last = pair, None if text is None else aligned(text, now)
+        return self._last[1]
 
     def _text_now(self, source: str) -> Result[str, str]:
         """The page's text as it would be ingested now, or why there is none."""
@@ -87,3 +95,8 @@ class _Looker:
         # What a server says of the charset may change the text of the same bytes.
         extracted = self._extracting.text(job, bytes_digest(fetched.body + b"\0" + charset.encode()))
         return Failure(extracted.failure().detail) if isinstance(extracted, Failure) else extracted
+
+
+def _says(text: str, citation: Citation) -> bool:
+    span = checked_span(len(text), citation.span.start, citation.span.end)
+    return isinstance(span, Success) and text_digest(text[citation.span.start : citation.span.end]) == citation.digest
