@@ -1,7 +1,7 @@
 """The pages of an ingest that are being fetched, while the other sources go on."""
 
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from operator import itemgetter
 from queue import Empty, Full, Queue
 from threading import Event, Lock, Thread
@@ -21,12 +21,11 @@ _BREATH = 0.1
 
 def by_turns(requests: Sequence[FetchRequest]) -> list[FetchRequest]:
     """One of each host after the other: a host is asked for few pages at a time, and the others need not wait for it."""
-    asked: Counter[tuple[str, int]] = Counter()
+    asked: Counter[str] = Counter()
     turns = []
     for number, each in enumerate(requests):
-        host = each.url.host, each.url.port
-        turns.append((asked[host], number, each))
-        asked[host] += 1
+        turns.append((asked[each.url.host], number, each))
+        asked[each.url.host] += 1
     return [each for *_, each in sorted(turns, key=itemgetter(0, 1))]
 
 
@@ -55,18 +54,18 @@ class Fetches:
         for number in range(min(AT_ONCE, len(self._waiting))):
             Thread(target=self._work, args=(self._fetcher,), name=f"gk-fetch-{number}", daemon=True).start()
 
-    def answered(self, wait: bool) -> list[Answered]:
-        """What was answered since the last call; with `wait`, at least one unless none is under way."""
-        taken: list[Answered] = []
+    def answered(self, wait: bool) -> Iterator[Answered]:
+        """What has been answered; with `wait`, at least one unless none is under way. Each is taken when it is asked for."""
         while self._left:
             try:
-                taken.append(self._answers.get(timeout=_BREATH) if wait and not taken else self._answers.get_nowait())
+                answer = self._answers.get(timeout=_BREATH) if wait else self._answers.get_nowait()
             except Empty:
-                if wait and not taken:
+                if wait:
                     continue
-                break
+                return
+            wait = False
             self._left -= 1
-        return taken
+            yield answer
 
     def close(self) -> None:
         """End what is under way. Closing twice does nothing."""

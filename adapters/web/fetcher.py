@@ -42,9 +42,8 @@ class WebFetcher:
     _lock: Lock = field(factory=Lock, init=False)
 
     def fetch(self, request: FetchRequest) -> Result[FetchAnswer, FetchFailed]:
-        server = (request.url.host, request.url.port)
         try:
-            with unlogged(), self._turns.turn(server, request.limits.seconds) as lifeline:
+            with unlogged(), self._turns.turn(request.url.host, request.limits.seconds) as lifeline:
                 return self._fetched(request, lifeline)
         except Stopped:
             return Failure(FetchFailed(FetchProblem.STOPPED, "fetching was stopped"))

@@ -1,4 +1,4 @@
-"""Whose turn it is: how many exchanges are under way, with one server and in all, and the end of them all."""
+"""Whose turn it is: how many exchanges are under way, with one host and in all, and the end of them all."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from typing import Final
 
 from groundkit.adapters.web.lifeline import Lifeline, Stopped
 
-WITH_ONE_SERVER: Final = 2
+WITH_ONE_HOST: Final = 2
 IN_ALL: Final = 8
 
 
@@ -17,20 +17,20 @@ class Turns:
 
     def __init__(self) -> None:
         self._changed = Condition()
-        self._with: Counter[tuple[str, int]] = Counter()
+        self._with: Counter[str] = Counter()
         self._under_way: set[Lifeline] = set()
         self._closed = False
 
     @contextmanager
-    def turn(self, server: tuple[str, int], seconds: float) -> Iterator[Lifeline]:
+    def turn(self, host: str, seconds: float) -> Iterator[Lifeline]:
         """Raises `Stopped` once closed."""
-        lifeline = self._begun(server, seconds)
+        lifeline = self._begun(host, seconds)
         try:
             yield lifeline
         finally:
             with self._changed:
                 self._under_way.discard(lifeline)
-                self._with[server] -= 1
+                self._with[host] -= 1
                 self._changed.notify_all()
             lifeline.end()
 
@@ -43,15 +43,15 @@ class Turns:
         for lifeline in stopped:
             lifeline.stop()
 
-    def _begun(self, server: tuple[str, int], seconds: float) -> Lifeline:
+    def _begun(self, host: str, seconds: float) -> Lifeline:
         with self._changed:
-            self._changed.wait_for(lambda: self._closed or self._room(server))
+            self._changed.wait_for(lambda: self._closed or self._room(host))
             if self._closed:
                 raise Stopped
             lifeline = Lifeline(seconds)
-            self._with[server] += 1
+            self._with[host] += 1
             self._under_way.add(lifeline)
             return lifeline
 
-    def _room(self, server: tuple[str, int]) -> bool:
-        return self._with[server] < WITH_ONE_SERVER and len(self._under_way) < IN_ALL
+    def _room(self, host: str) -> bool:
+        return self._with[host] < WITH_ONE_HOST and len(self._under_way) < IN_ALL

@@ -1,15 +1,24 @@
-"""Pages beside files, and questions about pages that were replaced."""
+"""Pages beside files, questions about pages that were replaced, and hosts that are asked on several ports."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from threading import Thread
+from time import sleep
 
 import pytest
 from attrs import evolve
 from commands import gk
+from web_server import ADDRESS, Detour, Seen, WebServer
+from web_server import page as served
 from web_support import page, web_collection
 
+from groundkit.adapters.web.fetcher import WebFetcher
+from groundkit.core.fetching import FetchLimits, FetchRequest
 from groundkit.core.fingerprint import text_digest
 from groundkit.core.live import LiveState
 from groundkit.core.model import Reason, Span
+from groundkit.core.urls import web_url
+from groundkit.testing import ScriptedResolver
 
 URL = "https://a.example/page"
 
@@ -56,3 +65,28 @@ def test_a_citation_of_what_the_page_never_said_is_not_live(tmp_path: Path, span
         (live,) = kb.live_each([forged])
         assert live is not None
         assert live.state is LiveState.UNREACHABLE
+
+
+def test_all_ports_of_a_host_share_its_turns() -> None:
+    now: list[Seen] = []
+    most: list[int] = []
+
+    def counting(seen: Seen) -> Iterator[bytes | None]:
+        now.append(seen)
+        most.append(len(now))
+        sleep(0.2)  # time for one more to come, were it let
+        now.remove(seen)
+        yield from served(b"<p>a page")(seen)
+
+    ports = (80, 8080)
+    urls = [web_url(f"http://good.test:{port}/", ports).unwrap() for port in ports * 3]
+    with WebServer(counting) as server:
+        fetcher = WebFetcher(ScriptedResolver({"good.test": [(ADDRESS,)]}), Detour(dict.fromkeys(ports, server.port)))
+        requests = [FetchRequest(url, FetchLimits(1000, 20), ports=ports) for url in urls]
+        fetches = [Thread(target=fetcher.fetch, args=(request,)) for request in requests]
+        for each in fetches:
+            each.start()
+        for each in fetches:
+            each.join(20)
+    assert len(server.seen) == 6
+    assert max(most) <= 2
