@@ -137,13 +137,25 @@ class Run:
         """Every page, and meanwhile the texts of those that were fetched: either is looked at in turn."""
         while not fetches.empty:
             if not pending.crowded:
-                for answered in fetches.answered(wait=pending.empty):
-                    self._answered(answered, pending, teller)
+                refused = self._pages_ready(behind, pending, fetches, teller)
+                if refused is not None:
+                    return refused
             refused = self._taken_in(behind, pending, teller, wait=pending.crowded)
             if refused is not None:
                 return refused
             if not pending.empty:
                 time.sleep(_BREATH)
+        return None
+
+    def _pages_ready(
+        self, behind: Behind | Nowhere, pending: Pending, fetches: Fetches, teller: Teller
+    ) -> Failure[WriteFailure] | None:
+        """The pages that are there, or the next one, one after the other, so that few large ones are held at a time."""
+        for answered in fetches.answered(wait=pending.empty):
+            self._answered(answered, pending, teller)
+            refused = self._written(behind)
+            if refused is not None or pending.crowded:
+                return refused
         return None
 
     def _taken_in(
@@ -152,6 +164,10 @@ class Run:
         """The texts that have come in are queued, and a full batch is written behind."""
         for origin, extracted in pending.ended(wait):
             teller.tell(origin.source, self._extracted(origin, extracted))
+        return self._written(behind)
+
+    def _written(self, behind: Behind | Nowhere) -> Failure[WriteFailure] | None:
+        """A full batch is written behind."""
         return behind.write(self._taken()) if self.batch.holds(self.batching) else None
 
     def _one(self, found: Found, pending: Pending) -> str | None:

@@ -14,7 +14,8 @@ from groundkit.adapters.web.fetcher import WebFetcher
 from groundkit.core.fetching import FetchAnswer, Fetched, FetchFailed, FetchProblem
 from groundkit.core.model import Reason, Verdict
 from groundkit.core.result import Failure, Result, Success
-from groundkit.testing import ScriptedResolver
+from groundkit.ingest import BATCH_CHARACTERS
+from groundkit.testing import ScriptedPage, ScriptedResolver
 from groundkit.testing.fetcher_contract import asked
 
 SECRET = "hunter2hunter2"
@@ -109,3 +110,12 @@ def test_pages_alone_set_no_base_directory_and_none_is_told(tmp_path: Path) -> N
     assert "new collection" in told
     assert "base directory" not in told
     assert "base directory" in gk(write(tmp_path / "kb", a_md="A text."), "ingest", "-c", "other", "a.md").err
+
+
+def test_large_pages_are_written_before_more_of_them_are_held(tmp_path: Path) -> None:
+    """Each page fills a batch of its own, however many are there already."""
+    large = ScriptedPage(b"word \n" * (BATCH_CHARACTERS // 6 + 1), "text/plain")
+    pages = {f"https://a.example/{number}": large for number in range(4)}
+    with web_collection(tmp_path / "index", pages) as kb:
+        kb.ingest(list(pages), chunk_size=100_000)
+        assert kb.status().generation == len(pages)
