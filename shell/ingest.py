@@ -14,6 +14,7 @@ from groundkit.core.model import DocumentRecord, SourceClass, SuspiciousPage
 from groundkit.core.ports import Archive, Ports, SourceReader
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import Settings, changed
+from groundkit.core.sources import ReadFailure
 from groundkit.core.storage import AllRecords, RecordOfSource, StorageFailure, StoreState
 from groundkit.core.url_kinds import is_page
 from groundkit.core.walking import Found, FoundFailed, FoundFile, FoundSkipped, WalkRequest, in_scope, source_of
@@ -98,7 +99,7 @@ def _carried_out(
 def _refused(ports: Ports, request: IngestRequest) -> Failure[IngestRefused] | IngestReport | None:
     """Why a collection that does not exist yet is not to be made: asked before the lock, which makes the index directory.
 
-    A report: there is no page among what was asked that may be fetched.
+    A report: all there is to say is which URLs may not be fetched.
     """
     stored = settings_if_any(ports.documents)
     if isinstance(stored, Failure):
@@ -111,18 +112,33 @@ def _refused(ports: Ports, request: IngestRequest) -> Failure[IngestRefused] | I
     urls, refused = _urls(request.urls, wanted.unwrap())
     if urls:
         return None
-    if not request.paths:
-        return IngestReport(failed=tuple(FailedSource(each.source, each) for each in refused))
-    opened = ports.sources(wanted.unwrap().base or "")
+    passed_over = _only_passed_over(ports, request, wanted.unwrap()) if request.paths else Success(0)
+    if isinstance(passed_over, Failure):
+        return passed_over
+    skipped = passed_over.unwrap()
+    if skipped is None:
+        return None
+    if refused:
+        return IngestReport(failed=tuple(FailedSource(each.source, each) for each in sorted(refused, key=_source)))
+    return Failure(NothingToIngest(request.paths, skipped))
+
+
+def _only_passed_over(ports: Ports, request: IngestRequest, settings: Settings) -> Result[int | None, ReadFailure]:
+    """How many files the asked paths have that are passed over; None if they have one that is not."""
+    opened = ports.sources(settings.base or "")
     if isinstance(opened, Failure):
         return opened
     with closing(opened.unwrap()) as reader:
         skipped = 0
         for found in reader.walk(_walk_request(ports, request)):
             if not isinstance(found, FoundSkipped):
-                return None
+                return Success(None)
             skipped += 1
-    return Failure(NothingToIngest(request.paths, skipped))
+    return Success(skipped)
+
+
+def _source(refused: UrlRefused) -> str:
+    return refused.source
 
 
 def _urls(given: Sequence[str], settings: Settings) -> tuple[tuple[WebUrl, ...], tuple[UrlRefused, ...]]:

@@ -12,6 +12,7 @@ from web_server import ADDRESS, Detour, Seen, WebServer
 from web_server import page as served
 from web_support import page, web_collection
 
+from groundkit import ConfigurationError
 from groundkit.adapters.web.fetcher import WebFetcher
 from groundkit.core.fetching import FetchLimits, FetchRequest
 from groundkit.core.fingerprint import text_digest
@@ -90,3 +91,15 @@ def test_all_ports_of_a_host_share_its_turns() -> None:
             each.join(20)
     assert len(server.seen) == 6
     assert max(most) <= 2
+
+
+def test_a_refused_url_is_told_beside_a_folder_with_nothing_in_it(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with web_collection(tmp_path / "index", {}, base=tmp_path) as kb:
+        report = kb.ingest(["empty", "http://localhost/", "ftp://a.example/"])
+        assert [each.source for each in report.failed] == ["ftp://a.example/", "http://localhost/"]
+        with pytest.raises(ConfigurationError, match="nothing to ingest"):
+            kb.ingest("empty")
+        with pytest.raises(ConfigurationError, match="nothing to ingest"):
+            kb.ingest([])
+    assert not (tmp_path / "index").exists()
