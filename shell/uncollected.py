@@ -8,6 +8,7 @@ from pathlib import Path
 from attrs import evolve
 
 from groundkit.compose import extractions, snapshots_in, sources_below
+from groundkit.config import collection_name
 from groundkit.core import snapshots
 from groundkit.core.fingerprint import text_digest
 from groundkit.core.model import Citation, Verification
@@ -15,7 +16,7 @@ from groundkit.core.paths import Style
 from groundkit.core.ports import Extractor
 from groundkit.core.result import Failure
 from groundkit.core.settings import Settings
-from groundkit.errors import RetrievalError
+from groundkit.errors import RetrievalError, error_of
 from groundkit.extracting import Extracting, process_memo
 from groundkit.extractors import Registry
 from groundkit.verify import Extractors, Lookup, OpenSources, resolve, verify
@@ -78,7 +79,13 @@ def _opener_of(base: PathLike | None) -> OpenSources | None:
 
 
 def snapshot_dir_for(index_dir: PathLike, collection: str) -> Path:
-    """The directory of a collection's snapshots: what `verify_citation` takes as `snapshot_dir`."""
+    """The directory of a collection's snapshots: what `verify_citation` takes as `snapshot_dir`.
+
+    `ConfigurationError` for a name that no collection can have: it might lead out of the index directory.
+    """
+    named = collection_name(collection)
+    if isinstance(named, Failure):
+        raise error_of(named.failure())
     return Path(snapshots.snapshot_dir_for(os.fspath(index_dir), collection, STYLE))
 
 

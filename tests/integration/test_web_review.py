@@ -12,6 +12,7 @@ from web_server import ADDRESS, Detour, Seen, WebServer
 from web_server import page as served
 from web_support import page, web_collection
 
+import groundkit
 from groundkit import ConfigurationError
 from groundkit.adapters.web.fetcher import WebFetcher
 from groundkit.core.fetching import FetchLimits, FetchRequest
@@ -103,3 +104,9 @@ def test_a_refused_url_is_told_beside_a_folder_with_nothing_in_it(tmp_path: Path
         with pytest.raises(ConfigurationError, match="nothing to ingest"):
             kb.ingest([])
     assert not (tmp_path / "index").exists()
+
+
+@pytest.mark.parametrize("name", ["../other", "a/b", "", ".", "a\0b"])
+def test_no_name_of_a_collection_leads_out_of_the_index_directory(name: str) -> None:
+    with pytest.raises(ConfigurationError):
+        groundkit.snapshot_dir_for("index", name)
