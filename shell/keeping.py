@@ -8,20 +8,24 @@ from attrs import Factory, define, frozen
 from groundkit.core.changes import KeptFile
 from groundkit.core.ports import DocumentStore, KeptFiles, Ports
 from groundkit.core.result import Failure, Result, Success
-from groundkit.core.snapshots import is_body_name
+from groundkit.core.snapshots import is_body_name, is_snapshot_name
 from groundkit.core.storage import KeptListing, NamedFiles, StorageFailure
 
 
 @frozen
 class UnsweptFile:
-    """A file that no row names any more and that could not be unlinked: the next write tries again."""
+    """A file that no row names any more and that could not be unlinked, or a directory of such that could not be listed.
+
+    The next write tries again.
+    """
 
     name: str
     detail: str
 
     def __str__(self) -> str:
-        what = "the raw response" if is_body_name(self.name) else "the snapshot of document"
-        return f"{what} {self.name}: {self.detail}"
+        known = ((is_body_name, "the raw response "), (is_snapshot_name, "the snapshot of document "))
+        what = next((words for fits, words in known if fits(self.name)), "")
+        return f"{what}{self.name}: {self.detail}"
 
 
 @define
