@@ -243,9 +243,10 @@ class Collection:
 
         return verify_all(self._lookup(), citations)
 
-    def verify_all(self) -> Iterator[Checked]:
-        """Every citation of the collection, by source and position, each checked. What is replaced meanwhile is passed over."""
-        for checked in self.verify_each(self.citations()):
+    def verify_all(self, source: str | None = None) -> Iterator[Checked]:
+        """Every citation of the collection, or of a source, by source and position, each checked. What is replaced meanwhile
+        is passed over."""
+        for checked in self.verify_each(self.citations(source)):
             again = self._checked_again(checked) if _missed(checked.verification) else checked
             if again is not None:
                 yield again

@@ -91,7 +91,7 @@ def _all(found: Collection) -> Iterator[_Row]:
 def _named(found: Collection, names: tuple[str, ...]) -> Iterator[_Row]:
     for name in names:
         if found.get_document_records(name):
-            for each in found.verify_each(found.citations(name)):
+            for each in found.verify_all(name):
                 yield each.citation.chunk_id, each.citation, each.verification
         elif is_url(name):
             unknown = f"the collection has no page {unsecret(name)}; `gk files` lists those it has"
