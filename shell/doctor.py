@@ -3,7 +3,7 @@
 from contextlib import closing
 from typing import TypeAlias
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from groundkit.core.auditing import Area, Finding, audit_cutting, audit_document
 from groundkit.core.folding import search_view
@@ -42,13 +42,25 @@ def diagnose(ports: Ports, wait: float) -> Result[Diagnosis, DoctorRefused]:
     if isinstance(held, Success):
         with held.unwrap():
             examined = examine(ports)
-            if isinstance(examined, Success) and not any(
-                each.area is Area.STORE for each in examined.unwrap().findings
-            ):
-                keeper_of(ports).sweep()
-            return examined
+            return examined if isinstance(examined, Failure) else Success(_swept(ports, examined.unwrap()))
     failure = held.failure()
     return Failure(failure) if isinstance(failure, LockBusy) else examine(ports)
+
+
+def _swept(ports: Ports, seen: Diagnosis) -> Diagnosis:
+    """What was seen, with what could not be unlinked."""
+    if any(each.area is Area.STORE for each in seen.findings):
+        return seen
+    keeper = keeper_of(ports)
+    keeper.sweep()
+    left = {each.name: each.detail for each in keeper.unswept}
+    findings = (
+        evolve(each, detail=f"{each.detail}; not now: {left[each.subject]}")
+        if each.repairable and each.subject in left
+        else each
+        for each in seen.findings
+    )
+    return evolve(seen, findings=tuple(findings))
 
 
 def examine(ports: Ports) -> Result[Diagnosis, StorageFailure]:

@@ -8,13 +8,15 @@ from time import sleep
 import pytest
 from attrs import evolve
 from commands import gk
+from web_faults import Fault, Faulty
 from web_server import ADDRESS, Detour, Seen, WebServer
 from web_server import page as served
-from web_support import page, web_collection
+from web_support import page, web_collection, web_ports
 
 import groundkit
 from groundkit import ConfigurationError
 from groundkit.adapters.web.fetcher import WebFetcher
+from groundkit.collection import Collection
 from groundkit.core.fetching import FetchLimits, FetchRequest
 from groundkit.core.fingerprint import text_digest
 from groundkit.core.live import LiveState
@@ -110,3 +112,18 @@ def test_a_refused_url_is_told_beside_a_folder_with_nothing_in_it(tmp_path: Path
 def test_no_name_of_a_collection_leads_out_of_the_index_directory(name: str) -> None:
     with pytest.raises(ConfigurationError):
         groundkit.snapshot_dir_for("index", name)
+
+
+def test_the_doctor_says_so_where_it_could_not_sweep(tmp_path: Path) -> None:
+    fault = Fault()
+    ports = web_ports(tmp_path / "index", {URL: page("The ferry leaves at noon.")})
+    stray = tmp_path / "index" / "default.snapshots" / ("a" * 32)
+    with Collection(evolve(ports, snapshots=Faulty(ports.snapshots, fault)), tmp_path / "index", "default", None) as kb:
+        kb.ingest(URL)
+        stray.write_text("left")
+        fault.step, fault.countdown = "remove", 1
+        (found,) = kb.doctor().findings
+        assert (found.subject, "no space" in found.detail, stray.exists()) == (stray.name, True, True)
+        (found,) = kb.doctor().findings
+        assert ("no space" in found.detail, stray.exists()) == (False, False)
+        assert kb.doctor().healthy
