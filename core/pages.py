@@ -48,7 +48,7 @@ def page_kind(content_type: ContentType, body: bytes) -> Result[Kind, PageRefuse
         return _by_first_bytes(body)
     kind = PAGE_KINDS.get(content_type.media_type)
     if kind is None:
-        return Failure(PageRefused(f"the page is {_shown(content_type.media_type)}; {_TAKEN}"))
+        return Failure(PageRefused(f"the page is {_shown(content_type.media_type)}; {TAKEN}"))
     said = contradiction(kind.media_type, body)
     if said:
         return Failure(
@@ -57,7 +57,8 @@ def page_kind(content_type: ContentType, body: bytes) -> Result[Kind, PageRefuse
     return Success(kind)
 
 
-_TAKEN = "HTML, PDF, plain text and Markdown can be taken"
+#: How a refusal goes on.
+TAKEN = "HTML, PDF, plain text and Markdown can be taken"
 _NO_TYPE = "the server does not say what the page is, and by its first bytes it is"
 _TYPE_SHOWN = 80
 
@@ -90,9 +91,9 @@ def _by_first_bytes(body: bytes) -> Result[Kind, PageRefused]:
         return Success(PLAIN_TEXT)
     if _XML.match(start):
         # To the standard it is XML, in which a browser sees XHTML by the namespace of its root.
-        return Success(_XHTML) if _XHTML_ROOT.search(start) else Failure(PageRefused(f"{_NO_TYPE} XML; {_TAKEN}"))
+        return Success(_XHTML) if _XHTML_ROOT.search(start) else Failure(PageRefused(f"{_NO_TYPE} XML; {TAKEN}"))
     said = looks_like(start) or ("binary data" if _BINARY.search(start) else None)
-    return Failure(PageRefused(f"{_NO_TYPE} {said}; {_TAKEN}")) if said else Success(PLAIN_TEXT)
+    return Failure(PageRefused(f"{_NO_TYPE} {said}; {TAKEN}")) if said else Success(PLAIN_TEXT)
 
 
 def page_text(body: bytes, charset: str) -> Result[DecodedHtml, TextRefused]:

@@ -13,7 +13,7 @@ from attrs import frozen
 from groundkit.core.content_types import agreed, content_type
 from groundkit.core.fetching import ContentType, FetchFailed, FetchProblem, FetchRequest, NotModified, Validators
 from groundkit.core.masking import masked_url
-from groundkit.core.pages import PAGE_KINDS, UNKNOWN_TYPES
+from groundkit.core.pages import PAGE_KINDS, TAKEN, UNKNOWN_TYPES
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.urls import resolved, web_url
 
@@ -23,7 +23,6 @@ Headers: TypeAlias = Sequence[tuple[str, str]]
 _PAGE: Final = (200, 203)
 _NOT_WHOLE: Final = {204: "there is no page", 205: "there is no page", 206: "it is a part of the page"}
 _LATER: Final = (429, 503)
-_TAKEN: Final = "HTML, PDF, plain text and Markdown can be taken"
 _SHOWN: Final = 300
 _LOGIN: Final = re.compile(
     r"(?<![a-z])(?:log[-_]?[io]n|sign[-_]?in|sso|auth|authenticate|authori[sz]e|oauth2?|openid|saml2?|cas|sessions?/new|accounts?)(?![a-z])",
@@ -93,7 +92,7 @@ def _page(
         and kind.media_type not in PAGE_KINDS
         and (not kind.media_type or kind.media_type not in UNKNOWN_TYPES)
     ):
-        return Failure(FetchFailed(FetchProblem.CONTENT_TYPE, f"the page is {_shown(_essence(kind), 80)}; {_TAKEN}"))
+        return Failure(FetchFailed(FetchProblem.CONTENT_TYPE, f"the page is {_shown(_essence(kind), 80)}; {TAKEN}"))
     length = _length(said.get("content-length", []))
     if length is not None and length > request.limits.body:
         return Failure(too_large(request.limits.body, f"the server declares {length:,} bytes"))

@@ -154,13 +154,21 @@ def _translated(error: Exception, limits: FetchLimits, backend: PinnedBackend) -
     return _ours(error, limits) or _theirs(error, backend)
 
 
+def stopped() -> FetchFailed:
+    return FetchFailed(FetchProblem.STOPPED, "fetching was stopped")
+
+
+def out_of_time(limits: FetchLimits) -> FetchFailed:
+    return FetchFailed(FetchProblem.TIME, f"not done within {limits.seconds:g} s; --fetch-seconds raises that")
+
+
 def _ours(error: Exception, limits: FetchLimits) -> FetchFailed | None:
     """What we ended ourselves."""
     match error:
         case Stopped():
-            return FetchFailed(FetchProblem.STOPPED, "fetching was stopped")
+            return stopped()
         case OutOfTime():
-            return FetchFailed(FetchProblem.TIME, f"not done within {limits.seconds:g} s; --fetch-seconds raises that")
+            return out_of_time(limits)
         case HeadTooLarge():
             return _head_too_large(limits)
         case TooLarge():

@@ -7,7 +7,7 @@ from typing import Final
 
 from attrs import define, field
 
-from groundkit.adapters.web.exchange import Caller, exchanged
+from groundkit.adapters.web.exchange import Caller, exchanged, out_of_time, stopped
 from groundkit.adapters.web.lifeline import Lifeline, OutOfTime, Stopped
 from groundkit.adapters.web.network import Dialer, SystemDialer
 from groundkit.adapters.web.quiet import unlogged
@@ -46,13 +46,9 @@ class WebFetcher:
             with unlogged(), self._turns.turn(request.url.host, request.limits.seconds) as lifeline:
                 return self._fetched(request, lifeline)
         except Stopped:
-            return Failure(FetchFailed(FetchProblem.STOPPED, "fetching was stopped"))
+            return Failure(stopped())
         except OutOfTime:
-            return Failure(
-                FetchFailed(
-                    FetchProblem.TIME, f"not done within {request.limits.seconds:g} s; --fetch-seconds raises that"
-                )
-            )
+            return Failure(out_of_time(request.limits))
 
     def close(self) -> None:
         self._turns.close()
