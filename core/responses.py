@@ -23,6 +23,10 @@ Headers: TypeAlias = Sequence[tuple[str, str]]
 _PAGE: Final = (200, 203)
 _NOT_WHOLE: Final = {204: "there is no page", 205: "there is no page", 206: "it is a part of the page"}
 _LATER: Final = (429, 503)
+#: RFC 9110, 10.2.3: seconds, or a date as it is to be sent. Anything else is the server's own words.
+_RETRY_AFTER: Final = re.compile(
+    r"([0-9]{1,9})|[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT"
+)
 _SHOWN: Final = 300
 _LOGIN: Final = re.compile(
     r"(?<![a-z])(?:log[-_]?[io]n|sign[-_]?in|sso|auth|authenticate|authori[sz]e|oauth2?|openid|saml2?|cas|sessions?/new|accounts?)(?![a-z])",
@@ -73,10 +77,8 @@ def _no_page(status: int, said: Mapping[str, list[str]]) -> FetchFailed:
     detail = _status(status)
     if status in _NOT_WHOLE:
         detail += f": {_NOT_WHOLE[status]}"
-    if status in _LATER and said.get("retry-after"):
-        detail += (
-            f"; the server says to try again after {_shown(said['retry-after'][0], 40)}{_unit(said['retry-after'][0])}"
-        )
+    if status in _LATER and (when := _RETRY_AFTER.fullmatch(_first(said, "retry-after"))):
+        detail += f"; the server says to try again after {when[0]}{' seconds' if when[1] else ''}"
     return FetchFailed(FetchProblem.STATUS, detail)
 
 
@@ -161,10 +163,6 @@ def _length(values: list[str]) -> int | None:
 
 def _essence(kind: ContentType) -> str:
     return kind.media_type or kind.said
-
-
-def _unit(value: str) -> str:
-    return " seconds" if value.strip().isdigit() else ""
 
 
 def _in_a_header(value: str) -> str:

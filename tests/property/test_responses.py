@@ -1,5 +1,6 @@
 """Laws of judging the head of a response: total, one line, and silent about secrets."""
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -72,3 +73,20 @@ def test_what_is_sent_of_validators_is_one_line_as_it_was_said(value: str) -> No
     assert sent.etag == sent.last_modified and sent.etag in ("", value)
     assert not set(sent.etag) & set("\r\n\0") and sent.etag == sent.etag.strip()
     sent.etag.encode("latin-1")
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("120", "again after 120 seconds"),
+        ("Fri, 31 Dec 2027 23:59:59 GMT", "again after Fri, 31 Dec 2027 23:59:59 GMT"),
+        ("soon", ""),
+        ("hunter2-s3cr3t", ""),
+        ("²", ""),
+        ("120\n", "again after 120 seconds"),
+    ],
+)
+def test_when_to_try_again_is_told_where_a_time_is_said_and_nothing_else_is_quoted(value: str, told: str) -> None:
+    detail = judged_head(FetchRequest(URL, LIMITS), 503, [("Retry-After", value)]).failure().detail
+    assert told in detail
+    assert ("again" in detail) == bool(told)
