@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from attrs import frozen
+from attrs import field, frozen
 
 from groundkit.core.model import Span
 
@@ -19,11 +19,15 @@ class LiveState(StrEnum):
 
 @frozen
 class Live:
-    """What the page says now; `span` is where, in code points of its text now. Without a page there is only a reason."""
+    """What the page says now; `span` is where, in code points of its text now, and `text` what stands there.
+
+    Without a page there is only a reason.
+    """
 
     state: LiveState
     detail: str
     span: Span | None = None
+    text: str = field(default="", repr=False)
 
     def __str__(self) -> str:
         return f"{self.state.value}: {self.detail}"

@@ -12,26 +12,33 @@ from groundkit.core.relocation import (
     Removed,
     Same,
 )
+from groundkit.core.verdicts import difference_of
 
 
-def live_of(relocation: Relocation, span: Span) -> Live:
-    """What it means for a reader that a cited passage went where it went."""
+def live_of(relocation: Relocation, span: Span, old: str, new: str) -> Live:
+    """What it means for a reader of `new` that the passage at `span` of `old` went where it went."""
     match relocation:
         case Same():
-            return Live(LiveState.SAME, "the page says the same at the same place", span)
+            return _found(LiveState.SAME, "the page says the same at the same place", span, new)
         case Moved(now):
-            return Live(LiveState.MOVED, f"the passage stands at {now.start}–{now.end} now", now)
+            return _found(LiveState.MOVED, f"the page says the same at {_at(now)}", now, new)
         case Reformatted(now):
-            return Live(LiveState.EDITED, f"only its white space, case or letter forms changed, at {_at(now)}", now)
+            said = f"only white space, case or letter forms changed, at {_at(now)}"
+            return _found(LiveState.EDITED, said, now, new)
         case Edited(now, similarity):
-            return Live(LiveState.EDITED, f"{similarity:.0%} of it stands at {_at(now)}", now)
+            difference = difference_of(old[span.start : span.end], new[now.start : now.end])
+            return _found(LiveState.EDITED, f"{difference} ({similarity:.0%} alike, at {_at(now)})", now, new)
         case Ambiguous(candidates):
             places = ", ".join(map(_at, candidates))
-            return Live(LiveState.MOVED, f"several places could be the passage: {places}", candidates[0])
+            return _found(LiveState.MOVED, f"several places could be the passage: {places}", candidates[0], new)
         case Removed():
             return Live(LiveState.REMOVED, "the page does not say it any more")
         case OutOfBudget():
             return unreachable("the page differs so much that the comparison was given up")
+
+
+def _found(state: LiveState, detail: str, span: Span, new: str) -> Live:
+    return Live(state, detail, span, new[span.start : span.end])
 
 
 def _at(span: Span) -> str:

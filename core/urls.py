@@ -136,7 +136,9 @@ def _located(parts: _Parts, ports: tuple[int, ...]) -> WebUrl | Refusal:
         return UrlProblem.HOST, "brackets or colons that are not those of an IPv6 address"
     port = _port(split[2] or "", parts.scheme)
     if port not in ports:
-        return UrlProblem.PORT, "the port is none of " + ", ".join(map(str, ports))
+        allowed = ", ".join(map(str, sorted(set(ports))))
+        which = f"port {port}" if port else "no port"
+        return UrlProblem.PORT, f"{which} is not one of {allowed}, which alone are fetched from (--fetch-port)"
     host = host_of(split[1])
     if isinstance(host, Failure):
         return _host_refusal(host.failure())

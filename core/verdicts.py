@@ -58,6 +58,13 @@ _REASON_OF_SNAPSHOT = {
 }
 
 
+#: The way out. Of a version that was replaced or removed there is none: its snapshot went with it.
+_HINT_OF_SNAPSHOT = {
+    KeptProblem.MISSING: "; this version was replaced or removed, or it is lost and `gk doctor --repair` writes it again",
+    KeptProblem.CORRUPT: "; `gk doctor --repair` writes it again",
+}
+
+
 @frozen
 class TextFound:
     """The source's text as it stands now."""
@@ -164,7 +171,8 @@ def judge(citation: Citation, evidence: Evidence, cited: str | None = None) -> V
         case SnapshotFound(text):
             return _snapshot(citation, text, cited)
         case SnapshotUnread(failure):
-            return _verification(_REASON_OF_SNAPSHOT[failure.problem], f"{citation.source}: {failure.detail}")
+            reason, hint = _REASON_OF_SNAPSHOT[failure.problem], _HINT_OF_SNAPSHOT[failure.problem]
+            return _verification(reason, f"{citation.source}: its snapshot: {failure.detail}{hint}")
         case OutOfBudget(limit):
             return _verification(Reason.BUDGET, f"the check was cut short at {limit}")
 
@@ -193,7 +201,7 @@ def _compared(citation: Citation, text: str, cited: str | None) -> Verification:
     elif found is None:
         now = f"the text ends at {len(text)}"
     elif cited is not None and text_digest(cited) == citation.digest:
-        now = _difference(cited, found)
+        now = difference_of(cited, found)
     else:
         now = f"now reads {_beginning(found)}"
     elsewhere = _elsewhere(citation, text)
@@ -201,7 +209,7 @@ def _compared(citation: Citation, text: str, cited: str | None) -> Verification:
     return _verification(Reason.CHANGED, f"{where}: {now}{also}")
 
 
-def _difference(cited: str, found: str, around: int = 24) -> str:
+def difference_of(cited: str, found: str, around: int = 24) -> str:
     """The first place where two texts that are not the same part, with some of both."""
     shorter = min(len(cited), len(found))
     first = next((at for at in range(shorter) if cited[at] != found[at]), shorter)

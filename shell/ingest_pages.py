@@ -177,8 +177,8 @@ class Pages:
         return PageVersion(origin, new, extraction, (snapshot, body) if body else (snapshot,))
 
     def _kept_body(self, origin: Origin, page: _UnderWay) -> KeptFile | None:
-        """A file with the raw response, where one is wanted that is not there yet."""
-        if self.archive is None or page.fetched.raw is None or self._old_body(origin):
+        """A file with the raw response, where one is wanted."""
+        if self.archive is None or page.fetched.raw is None:
             return None
         record = self.archive.record(page.request.url, page.fetched.raw, page.fetched_at)
         return KeptFile(body_name(bytes_digest(record)), record, is_body=True)

@@ -65,6 +65,8 @@ if TYPE_CHECKING:
     from groundkit.fetches import Answered, Fetches
     from groundkit.ingest_pages import Pages, PageVersion
 
+#: Pages are written after so many seconds, however few they are: whoever is interrupted is not to lose them.
+_PATIENCE = 5.0
 #: Between two looks at what is extracted and what is fetched, in seconds.
 _BREATH = 0.01
 
@@ -90,6 +92,7 @@ class Run:
     suspicious: list[SuspiciousPage] = Factory(list)
     batch: Batch = Factory(Batch)
     extracts: bool = False
+    written_at: float = Factory(time.monotonic)
 
     def carry_out(self, on_event: OnEvent | None) -> Result[IngestReport, WriteFailure]:
         """Everything. A failure means that not all was accepted; what was written stays."""
@@ -167,8 +170,9 @@ class Run:
         return self._written(behind)
 
     def _written(self, behind: Behind | Nowhere) -> Failure[WriteFailure] | None:
-        """A full batch is written behind."""
-        return behind.write(self._taken()) if self.batch.holds(self.batching) else None
+        """A full batch is written behind, and pages that have waited for a while: servers take their time."""
+        waited = bool(self.batch.files) and time.monotonic() - self.written_at > _PATIENCE
+        return behind.write(self._taken()) if waited or self.batch.holds(self.batching) else None
 
     def _one(self, found: Found, pending: Pending) -> str | None:
         """What was done with a source; None while its text is being extracted."""
@@ -319,7 +323,7 @@ class Run:
         return action
 
     def _taken(self) -> Write:
-        write, self.batch = self.batch.write(), Batch()
+        write, self.batch, self.written_at = self.batch.write(), Batch(), time.monotonic()
         return write
 
     def _same_chunks(self, known: DocumentRecord, new: NewDocument) -> bool:

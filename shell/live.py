@@ -53,11 +53,11 @@ class _Looker:
             return unreachable(now.failure())
         # The page itself tells whether it still says it; only where it went takes the text that was cited.
         if _says(now.unwrap(), citation):
-            return live_of(Same(), citation.span)
+            return live_of(Same(), citation.span, "", now.unwrap())
         alignment = self._alignment(citation, now.unwrap())
         if alignment is None or not _says(alignment.old, citation):
             return unreachable("the text that was cited is not at hand to compare the page with")
-        return live_of(relocate(alignment, citation.span), citation.span)
+        return live_of(relocate(alignment, citation.span), citation.span, alignment.old, now.unwrap())
 
     def _alignment(self, citation: Citation, now: str) -> Alignment | None:
         pair = citation.document_id, citation.source

@@ -60,6 +60,7 @@ def _number(name: str, metavar: str, said: str) -> Callable[[F], F]:
     "from_",
     metavar="FILE",
     type=click.File("rb"),
+    multiple=True,
     help="Take URLs from a file, too, one a line; lines that begin with # do not count, - is the standard input.",
 )
 @collection_options
@@ -110,7 +111,7 @@ def _number(name: str, metavar: str, said: str) -> Callable[[F], F]:
 @format_option("human", "json")
 def ingest_command(
     sources: tuple[str, ...],
-    from_: IO[bytes] | None,
+    from_: tuple[IO[bytes], ...],
     index_dir: str | None,
     collection: str,
     base_dir: str | None,
@@ -143,11 +144,9 @@ def ingest_command(
 
     A page is named by its URL as given. Redirects are not followed: the message names the URL to give instead.
     """
-    given = (*sources, *(_urls_in(from_) if from_ is not None else ()))
+    given = (*sources, *(url for file in from_ for url in _urls_in(file)))
     if not given:
-        raise click.UsageError(
-            "give paths or URLs, or --from FILE" if from_ is None else "--from: no URL is in the file"
-        )
+        raise click.UsageError("--from: no URL is in the file" if from_ else "give paths or URLs, or --from FILE")
     if "" in given:
         raise click.UsageError("a path is empty")
     urls = tuple(each for each in given if is_url(each))
@@ -231,10 +230,12 @@ def _urls_in(file: IO[bytes]) -> Iterator[str]:
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
         except UnicodeDecodeError:
-            raise click.UsageError(f"--from: line {number} is not UTF-8") from None
+            raise click.UsageError(f"--from {file.name}: line {number} is not UTF-8") from None
         if text and not text.startswith("#"):
             if not is_url(text):
-                raise click.UsageError(f"--from: line {number} is no URL: it begins with no scheme such as https://")
+                raise click.UsageError(
+                    f"--from {file.name}: line {number} is no URL: it begins with no scheme such as https://"
+                )
             yield text
 
 

@@ -19,6 +19,7 @@ from groundkit.cli.older import is_older, list_older
 from groundkit.cli.printable import one_line
 from groundkit.core.model import DocumentRecord
 from groundkit.core.paths import lies_below
+from groundkit.core.settings import Settings
 from groundkit.core.url_kinds import is_url
 from groundkit.core.walking import Decision, FoundFailed, FoundFile, FoundSkipped
 from groundkit.errors import GroundkitError, error_of
@@ -102,13 +103,18 @@ def files_command(path: str | None, why: bool, skipped: bool, index_dir: str | N
             if not is_older(error):
                 raise
             return list_older(found, error, form)
+        failed: list[str] = []
         if page is not None:
             records = [each for each in records if each.source == page]
+            failed = [f"{each.detail} ({each.noticed_at})" for each in found.status().failures if each.source == page]
         if absolute is not None:
             below = found.sources_of([absolute])[0]
             records = [each for each in records if lies_below(each.source, below)]
     if not records and form == "human":
         click.echo("no sources" if path is None else f"no sources in {unsecret(path)}", err=True)
+    if form == "human":
+        for reason in failed:
+            click.echo(f"failed when it was last tried: {one_line(reason)}", err=True)
     match form:
         case "json" | "jsonl":
             from groundkit.wire import data_of
@@ -196,6 +202,7 @@ def status_command(index_dir: str | None, collection: str, form: str) -> int:
         ("generation", f"{status.generation}{' (a write is still to be finished)' if status.unfinished else ''}"),
         ("chunking", f"{settings.chunk_size} code points, overlap {settings.chunk_overlap}"),
         ("analyzer", status.analyzer),
+        *((("fetching", _fetching(settings)),) if status.pages else ()),
         *(("extractor", _bound(each)) for each in status.extractors),
     )
     for name, value in facts:
@@ -207,6 +214,12 @@ def status_command(index_dir: str | None, collection: str, form: str) -> int:
     if status.incomplete:
         _section("incomplete", [(each.source, "; ".join(each.losses)) for each in status.incomplete])
     return 0
+
+
+def _fetching(settings: Settings) -> str:
+    """The limits of pages."""
+    ports = ", ".join(map(str, settings.fetch_ports))
+    return f"{settings.fetch_bytes:,} bytes and {settings.fetch_seconds} s a page, from port {ports}"
 
 
 def _section(name: str, rows: list[tuple[str, str]]) -> None:

@@ -17,6 +17,7 @@ from groundkit.cli.common import (
     place,
     print_json,
     print_json_line,
+    style,
     unsecret,
     use_color,
 )
@@ -80,6 +81,14 @@ def verify_command(
     return 0 if counts.total() == counts[Verdict.VERIFIED] else 1
 
 
+_TINTS = {
+    LiveState.SAME: "green",
+    LiveState.MOVED: "yellow",
+    LiveState.EDITED: "yellow",
+    LiveState.REMOVED: "red",
+    LiveState.UNREACHABLE: "magenta",
+}
+
 _Row = tuple[str, Citation | None, Verification]
 
 
@@ -120,7 +129,8 @@ def _print(name: str, citation: Citation | None, verification: Verification, liv
     click.echo(f"{badge(verification, color)}  {where}{mark}")
     click.echo(f"   {one_line(verification.detail)}")
     if live is not None:
-        click.echo(f"   live: {one_line(str(live))}")
+        said = style(live.state.value, color, fg=_TINTS[live.state])
+        click.echo(f"   live: {said}: {one_line(live.detail)}")
 
 
 def _data(

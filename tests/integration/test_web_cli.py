@@ -77,7 +77,7 @@ def test_a_page_is_shown_verified_and_removed(folder: Path) -> None:
 def test_what_is_live_is_told_beside_the_verdict_and_changes_no_exit_code(folder: Path) -> None:
     live = gk(folder, "verify", "--live", URL)
     assert live.code == 0
-    assert "live: unreachable: the port is none of 8443" in live.out
+    assert "live: unreachable: port 443 is not one of 8443" in live.out
     assert live.out.splitlines()[-1].startswith("live: same 0, moved 0, edited 0, removed 0, unreachable ")
     data = json.loads(gk(folder, "verify", "--live", URL, "--format", "json").out)
     assert data["live_totals"]["unreachable"] == len(data["checked"])
@@ -131,3 +131,19 @@ def test_files_and_pages_are_told_apart(tmp_path: Path) -> None:
     mixed = gk(tmp_path, "ingest", "./data:notes.md", "a.md", "http://127.0.0.1/")
     assert (mixed.code, "added 2" in mixed.out, "failed 1" in mixed.out) == (1, True, True)
     assert gk(tmp_path, "files", "--why", "https://a.example/").code == 2
+
+
+def test_a_page_that_failed_says_why_where_it_is_asked_for(tmp_path: Path) -> None:
+    with web_collection(tmp_path / ".groundkit", {URL: page("Some tide.")}) as kb:
+        kb.ingest([URL, f"{URL}/missing"])
+    missing = gk(tmp_path, "files", f"{URL}/missing")
+    assert (missing.code, "404 Not Found" in missing.err) == (1, True)
+    assert gk(tmp_path, "files", URL).err == ""
+    assert "from port 80, 443" in gk(tmp_path, "status").out
+
+
+def test_several_lists_of_urls_are_taken_together(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / name).write_text(f"http://127.0.0.1/{name}\n")
+    told = json.loads(gk(tmp_path, "ingest", "--from", "a", "--from", "b", "--format", "json").out)
+    assert [each["source"] for each in told["failed"]] == ["http://127.0.0.1/a", "http://127.0.0.1/b"]

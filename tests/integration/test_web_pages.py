@@ -423,6 +423,36 @@ def test_what_the_live_page_says_is_told_beside_the_verdict(tmp_path: Path) -> N
         assert told[1] in ("moved", "edited")
 
 
+def test_a_passage_is_followed_to_where_today_s_page_has_it(tmp_path: Path) -> None:
+    topics = ("tide", "moon", "rock", "lamp", "harbour", "granite", "keeper", "mercury")
+    parts = [" ".join(f"{topic}{number}" for number in range(50)) for topic in topics]
+    pages = {URL: page("\n".join(parts))}
+    with web_collection(tmp_path / "index", pages) as kb:
+        kb.ingest(URL, chunk_size=500)
+        cited = {topic: kb.search(f"{topic}30")[0].citation for topic in topics}
+        now = [
+            parts[0],
+            "Quite a new paragraph stands here.",
+            *parts[1:5],
+            parts[5].replace("granite7", "marble"),
+            parts[7],
+        ]
+        pages[URL] = page("\n".join(now))
+        lives = dict(zip(cited, kb.live_each(cited.values()), strict=True))
+        told = {topic: live.state.value for topic, live in lives.items() if live is not None}
+        assert {topic: told[topic] for topic in topics[1:]} == {
+            **dict.fromkeys(("moon", "rock", "lamp", "harbour", "mercury"), "moved"),
+            "granite": "edited",
+            "keeper": "removed",
+        }
+        assert lives["granite"] is not None
+        assert "marble" in lives["granite"].detail
+        assert lives["granite"].text.strip() == now[6]
+        assert lives["moon"] is not None
+        assert lives["moon"].text.strip() == parts[1]
+        assert all(each.verification for each in kb.verify_all())
+
+
 def test_pages_and_files_of_one_collection_answer_together(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("Some lamp by the sea.")
     with web_collection(tmp_path / "index", {URL: page("Some tide in the sea.")}, base=tmp_path) as kb:
