@@ -50,7 +50,10 @@ class Batch:
         return self.weight >= limits.documents or self.characters >= limits.characters
 
     def write(self) -> Write:
-        return Write(tuple(self.documents), tuple(self.rebound), tuple(self.removed), files=tuple(self.files))
+        """By source, so that what is written does not tell which server or worker was the fastest."""
+        documents = sorted(self.documents, key=lambda new: new.record.source)
+        rebound = sorted(self.rebound, key=lambda record: record.source)
+        return Write(tuple(documents), tuple(rebound), tuple(self.removed), files=tuple(self.files))
 
 
 @define

@@ -1,6 +1,8 @@
 """Pages beside files, questions about pages that were replaced, and hosts that are asked on several ports."""
 
 from collections.abc import Iterator
+from contextlib import closing
+from itertools import permutations
 from pathlib import Path
 from threading import Thread
 from time import sleep
@@ -127,3 +129,15 @@ def test_the_doctor_says_so_where_it_could_not_sweep(tmp_path: Path) -> None:
         (found,) = kb.doctor().findings
         assert ("no space" in found.detail, stray.exists()) == (False, False)
         assert kb.doctor().healthy
+
+
+def test_pages_make_the_same_generation_in_whatever_order_they_come(tmp_path: Path) -> None:
+    pages = {f"https://{name}.example/": page(f"The {name} leaves at noon.") for name in ("ferry", "boat", "raft")}
+    marks = set()
+    for number, urls in enumerate(permutations(pages)):
+        ports = web_ports(tmp_path / str(number), pages)
+        with Collection(ports, tmp_path / str(number), "default", None) as kb:
+            kb.ingest(urls)
+            with closing(ports.documents.view().unwrap()) as view:
+                marks.add(view.state.tip.mark)
+    assert len(marks) == 1
