@@ -105,9 +105,9 @@ def drop(ports: Ports, wait: float) -> Result[None, RemoveRefused]:
         discarded = ports.lexical(language).discard(None)
         if isinstance(discarded, Failure):
             return discarded
-        for kept in (ports.bodies, ports.snapshots):
-            gone = kept.discard()
-            if isinstance(gone, Failure):
-                return gone
+        gone = ports.bodies.discard()
         ports.kept(0).discard()
+        gone = gone if isinstance(gone, Failure) else ports.snapshots.discard()
+        if isinstance(gone, Failure):
+            return gone
         return ports.documents.remove_files()

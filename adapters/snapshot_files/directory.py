@@ -166,12 +166,22 @@ def _put(directory: int, name: str, data: bytes) -> bool:
         with descriptor(new, CREATE, directory) as file:
             _write_all(file, data)
             os.fsync(file)
-        os.rename(new, name, src_dir_fd=directory, dst_dir_fd=directory)
+        _take_place(directory, new, name)
     except BaseException:
         with suppress(OSError):
             os.unlink(new, dir_fd=directory)
         raise
     return is_new
+
+
+def _take_place(directory: int, new: str, name: str) -> None:
+    """The file gets its name. A directory that has it, with whatever somebody put there, is set aside under another."""
+    try:
+        os.rename(new, name, src_dir_fd=directory, dst_dir_fd=directory)
+    except IsADirectoryError:
+        aside = f"{name}.aside-{os.urandom(4).hex()}"
+        os.rename(name, aside, src_dir_fd=directory, dst_dir_fd=directory)
+        os.rename(new, name, src_dir_fd=directory, dst_dir_fd=directory)
 
 
 def _stands(directory: int, name: str) -> bool:

@@ -77,6 +77,9 @@ def _problem(error: Exception) -> StorageProblem:
     # The index of the write-ahead log could not grow: the disk is full, though SQLite calls it an I/O error.
     if isinstance(error, apsw.IOError) and getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE:
         return StorageProblem.FULL
+    # Its schema number is ours, and its tables are not: it was never finished, or made by a program on the way to this one.
+    if isinstance(error, apsw.SQLError) and str(error).startswith(("no such column", "no such table")):
+        return StorageProblem.DAMAGED
     return next((problem for kind, problem in _PROBLEMS if isinstance(error, kind)), StorageProblem.FAILED)
 
 

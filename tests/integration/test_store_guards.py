@@ -1,14 +1,17 @@
 """Whose file it is: stores of earlier and later versions, other programs' files, and files that are none."""
 
 import os
+import sqlite3
 import stat
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import apsw
 import pytest
 from commands import gk
 
+import groundkit
 from groundkit.adapters.sqlite_store import SqliteStore
 from groundkit.adapters.sqlite_store.file import APPLICATION_ID
 from groundkit.adapters.sqlite_store.old import old_chunks, read_old
@@ -291,3 +294,17 @@ def test_a_file_of_another_program_is_not_dropped(tmp_path: Path) -> None:
     before = _contents(tmp_path / ".groundkit")
     assert gk(tmp_path, "drop", "default", "--yes").code == 3
     assert _contents(tmp_path / ".groundkit").items() >= before.items()
+
+
+def test_a_store_without_the_columns_of_its_number_can_be_dropped(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("Some tide.")
+    with groundkit.open(tmp_path / "index", base=tmp_path) as kb:
+        kb.ingest("a.md")
+    with closing(sqlite3.connect(tmp_path / "index" / "default.sqlite3")) as store:
+        store.execute("ALTER TABLE state DROP COLUMN fetch_bytes")
+        store.commit()
+    with groundkit.open(tmp_path / "index", base=tmp_path) as kb:
+        with pytest.raises(groundkit.StorageError, match="drop"):
+            kb.search("tide")
+        kb.drop()
+        assert kb.ingest("a.md").added == 1

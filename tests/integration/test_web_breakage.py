@@ -91,16 +91,21 @@ def test_a_directory_of_snapshots_that_cannot_be_gives_a_verdict(tmp_path: Path,
     assert found.reason in (Reason.SNAPSHOT_MISSING, Reason.SNAPSHOT_CORRUPT)
 
 
-def test_who_stands_in_the_way_of_a_snapshot_is_told_with_its_place(tmp_path: Path) -> None:
-    pages = {"https://a.example/": scripted_page("The ferry leaves at noon.")}
+def test_a_directory_in_the_way_of_a_snapshot_is_set_aside_and_stops_nothing(tmp_path: Path) -> None:
+    pages = {f"https://{name}.example/": scripted_page("The ferry leaves at noon.") for name in "ab"}
     with web_collection(tmp_path / "index", pages) as kb:
         kb.ingest("https://a.example/")
         (name,) = snapshots(tmp_path / "index")
         snapshot = tmp_path / "index" / "default.snapshots" / name
         snapshot.unlink()
         snapshot.mkdir()
-        with pytest.raises(groundkit.StorageError, match=f"^default.snapshots/{name} .* left alone"):
-            kb.ingest("https://a.example/")
+        (snapshot / "notes.txt").write_text("somebody's")
+        report = kb.ingest(list(pages))
+        assert (report.rebound, report.added, report.failed) == (1, 1, ())
+        assert all(each.verification for each in kb.verify_all())
+        (found,) = kb.doctor().findings
+        assert found.subject.startswith(f"{name}.aside-")
+        assert (snapshot.parent / found.subject / "notes.txt").read_text() == "somebody's"
 
 
 def test_pages_alone_set_no_base_directory_and_none_is_told(tmp_path: Path) -> None:
