@@ -7,37 +7,30 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
-from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, NoReturn, Self, TypeVar
+from contextlib import closing
+from typing import TYPE_CHECKING, TypeVar
 
 from attrs import evolve
 
 from groundkit import config
-from groundkit.core.result import Failure, Result, Success
-from groundkit.core.settings import Settings, SettingsChange
-from groundkit.core.storage import AllRecords, ChunksOfDocument, RecordOfSource, StorageFailure
-from groundkit.errors import GroundkitError, RetrievalError, error_of
-from groundkit.extracting import Extracting, process_memo
-from groundkit.reading import Reader, settings_if_any, stored_settings
+from groundkit.core.result import Failure
+from groundkit.core.settings import SettingsChange
+from groundkit.core.storage import AllRecords, RecordOfSource
+from groundkit.errors import RetrievalError, error_of
+from groundkit.opened import Opened, PathLike
 
 if TYPE_CHECKING:
     from groundkit.core.live import Live
     from groundkit.core.model import Citation, DocumentRecord, RetrievalResult, Verification
     from groundkit.core.older import OldChunk, OldStore
-    from groundkit.core.ports import Ports, SourceReader, StoreView
-    from groundkit.core.sources import ReadFailure
-    from groundkit.core.storage import Generation, Mark, StoreState
+    from groundkit.core.storage import Mark
     from groundkit.core.walking import Explanation, Found
     from groundkit.doctor import Diagnosis
     from groundkit.drop import Removed
     from groundkit.fetch import FetchedChunk
     from groundkit.ingest import IngestReport, SourceEvent
-    from groundkit.render import AnyFailure
-    from groundkit.requests import NoBaseGiven
     from groundkit.status import IndexStatus
-    from groundkit.verify import Checked, Extractors, Lookup, OpenSources
+    from groundkit.verify import Checked
 
 #: Bytes of sources that a search reads at most to verify its hits; the rest of them are `unresolvable`, `budget`.
 VERIFY_BUDGET = 256 * 1024 * 1024
@@ -45,68 +38,14 @@ VERIFY_BUDGET = 256 * 1024 * 1024
 #: How often somebody looks again because pages were replaced meanwhile.
 _FRESH_VIEWS = 4
 
-PathLike = str | os.PathLike[str]
 T = TypeVar("T")
 
 
-class Collection:
+class Collection(Opened):
     """One named set of documents in an index directory, and the base directory its local sources lie below.
 
     Opening reads nothing. Use it as a context manager, or call `close`. A collection may be used by several threads.
     """
-
-    def __init__(self, ports: Ports, index_directory: Path, name: str, base: Path | None) -> None:
-        self._ports = ports
-        self._index_directory = index_directory
-        self._name = name
-        self._base = base
-        self._readers: dict[str, Reader] = {}
-        self._extracting = Extracting(ports.extractions, process_memo())
-        self._settled: StoreState | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def __repr__(self) -> str:
-        return f"<Collection {self._name!r} in {str(self._index_directory)!r}>"
-
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def index_directory(self) -> Path:
-        return self._index_directory
-
-    @property
-    def base(self) -> Path | None:
-        """The base directory: as given at opening, or as the collection remembers it."""
-        if self._base is not None:
-            return self._base
-        stored = self._stored_settings()
-        if stored is None or stored.base is None:
-            return None
-        return config.absolute_base(stored.base, self._index_directory)
-
-    @property
-    def exists(self) -> bool:
-        """Whether there is such a collection: an ingest would go on with it, not make it."""
-        return self._stored_settings() is not None
-
-    def close(self) -> None:
-        """Close every file and end every worker. Closing twice does nothing."""
-        self._extracting.close()
-        self._ports.documents.close()
-        for language in self._readers:
-            self._ports.lexical(language).close()
-        self._readers.clear()
-
-    # -- writing
 
     def ingest(
         self,
@@ -367,121 +306,6 @@ class Collection:
         from groundkit.compose import old_chunks
 
         return self._or_raise(old_chunks(self._index_directory, self._name, source))
-
-    # -- inside
-
-    def sources_of(self, paths: Sequence[PathLike]) -> tuple[str, ...]:
-        """Paths as sources below the base. Relative ones start there."""
-        from groundkit.bases import below_base
-        from groundkit.requests import not_a_path
-
-        for each in paths:
-            refused = not_a_path(os.fspath(each))
-            if refused is not None:
-                self._raise(refused)
-        base = self.base or self._index_directory.parent
-        absolute = tuple(Path(os.path.normpath(base / each)) for each in paths)
-        return self._or_raise(below_base(absolute, base))
-
-    def _new_base(self) -> str | None:
-        """The base to be remembered with the first local sources; what a collection remembers stays, unless another is given."""
-        if self._base is None and self.base is not None:
-            return None
-        return config.relative_base(self._base or self._index_directory.parent, self._index_directory)
-
-    def _open_sources(self) -> Result[SourceReader, ReadFailure | NoBaseGiven]:
-        base = self.base
-        if base is None:
-            from groundkit.requests import NoBaseGiven
-
-            return Failure(NoBaseGiven())
-        return self._ports.sources(config.relative_base(base, self._index_directory))
-
-    def _lookup(self) -> Lookup:
-        """How verification gets at the sources; a store that cannot be read is a source that cannot be looked at."""
-        from groundkit.verify import Lookup
-
-        try:
-            stored = self._stored_settings() or Settings()
-        except GroundkitError as error:
-            if self._base is None:
-                return self._without_base(str(error))
-            stored = Settings()
-        base = stored.base if self._base is None else config.relative_base(self._base, self._index_directory)
-        extractors = self._extractors(stored.cache_bytes)
-        opener = None if base is None else self._opener(base)
-        return Lookup(opener, extractors, stored, self._cited_text, self._ports.snapshots)
-
-    def _without_base(self, why: str) -> Lookup:
-        from groundkit.core.sources import ReadFailure, ReadProblem
-        from groundkit.verify import Lookup
-
-        refused = Failure(ReadFailure("", ReadProblem.UNREADABLE, why))
-        return Lookup(lambda: refused, self._extractors(0), Settings(), self._cited_text, self._ports.snapshots)
-
-    def _extractors(self, cache_bytes: int) -> Extractors:
-        from groundkit.verify import Extractors
-
-        kept = (lambda: self._ports.kept(cache_bytes)) if cache_bytes else None
-        return Extractors(self._ports.extractors, self._extracting, kept)
-
-    def _opener(self, base: str) -> OpenSources:
-        return lambda: self._ports.sources(base)
-
-    def _cited_text(self, citation: Citation) -> str | None:
-        """The text of a citation, if the collection still has this version."""
-        from groundkit.fetch import fetch
-
-        try:
-            with self._standing() as (view, generation):
-                found = self._or_raise(fetch(view, generation, citation.chunk_id))
-        except GroundkitError:
-            return None
-        return found[0].chunk.text if found is not None and found[0].chunk.id == citation.chunk_id else None
-
-    def _text_of(self, document_id: str) -> str | None:
-        """The text of a document as it was ingested, if the collection still has this version."""
-        from groundkit.core.auditing import rebuilt_text
-
-        with self._standing() as (view, generation):
-            stored = self._or_raise(view.chunks(ChunksOfDocument(document_id), generation.mark.generation))
-        return rebuilt_text(stored) if stored else None
-
-    def _stored_settings(self) -> Settings | None:
-        return self._or_raise(settings_if_any(self._ports.documents))
-
-    def _known(self) -> Settings:
-        """The settings of a collection that exists; an error that lists those which do, otherwise."""
-        return self._or_raise(stored_settings(self._ports.documents))
-
-    @contextmanager
-    def _standing(self) -> Iterator[tuple[StoreView, Generation]]:
-        """What a search would answer from."""
-        from groundkit.reading import standing
-
-        reader = self._reader(self._known().language)
-        view, generation = self._or_raise(standing(reader, self._ports.documents))
-        with closing(view):
-            yield view, generation
-
-    def _view(self) -> closing[StoreView]:
-        return closing(self._or_raise(self._ports.documents.view()))
-
-    def _reader(self, language: str) -> Reader:
-        if language not in self._readers:
-            self._readers[language] = Reader(self._ports.documents, self._ports.lexical(language))
-        return self._readers[language]
-
-    def _or_raise(self, result: Success[T] | Failure[AnyFailure]) -> T:
-        if isinstance(result, Failure):
-            self._raise(result.failure())
-        return result.unwrap()
-
-    def _raise(self, failure: AnyFailure) -> NoReturn:
-        if isinstance(failure, StorageFailure) and failure.absent:
-            existing = tuple(name for name in config.collections_in(self._index_directory) if name != self._name)
-            failure = config.UnknownCollection(self._name, str(self._index_directory), existing)
-        raise error_of(failure)
 
 
 def _missed(verification: Verification | None) -> bool:

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from groundkit import config
-from groundkit.collection import Collection, PathLike
+from groundkit.collection import Collection
 from groundkit.compose import ports_for
 from groundkit.core.result import Failure, Success
 from groundkit.core.storage import StorageFailure, StorageProblem
 from groundkit.errors import error_of
+from groundkit.opened import PathLike
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

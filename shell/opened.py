@@ -1,0 +1,198 @@
+"""A collection's files while it is open: how its store, its sources and its snapshots are got at."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, NoReturn, Self, TypeVar
+
+from groundkit import config
+from groundkit.core.result import Failure, Result, Success
+from groundkit.core.settings import Settings
+from groundkit.core.storage import ChunksOfDocument, StorageFailure
+from groundkit.errors import GroundkitError, error_of
+from groundkit.extracting import Extracting, process_memo
+from groundkit.reading import Reader, settings_if_any, stored_settings
+
+if TYPE_CHECKING:
+    from groundkit.core.model import Citation
+    from groundkit.core.ports import Ports, SourceReader, StoreView
+    from groundkit.core.sources import ReadFailure
+    from groundkit.core.storage import Generation, StoreState
+    from groundkit.render import AnyFailure
+    from groundkit.requests import NoBaseGiven
+    from groundkit.verify import Extractors, Lookup, OpenSources
+
+PathLike = str | os.PathLike[str]
+T = TypeVar("T")
+
+
+class Opened:
+    """What a collection holds open, and how it reaches what it does not. Opening reads nothing."""
+
+    def __init__(self, ports: Ports, index_directory: Path, name: str, base: Path | None) -> None:
+        self._ports = ports
+        self._index_directory = index_directory
+        self._name = name
+        self._base = base
+        self._readers: dict[str, Reader] = {}
+        self._extracting = Extracting(ports.extractions, process_memo())
+        self._settled: StoreState | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Collection {self._name!r} in {str(self._index_directory)!r}>"
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def index_directory(self) -> Path:
+        return self._index_directory
+
+    @property
+    def base(self) -> Path | None:
+        """The base directory: as given at opening, or as the collection remembers it."""
+        if self._base is not None:
+            return self._base
+        stored = self._stored_settings()
+        if stored is None or stored.base is None:
+            return None
+        return config.absolute_base(stored.base, self._index_directory)
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is such a collection: an ingest would go on with it, not make it."""
+        return self._stored_settings() is not None
+
+    def close(self) -> None:
+        """Close every file and end every worker. Closing twice does nothing."""
+        self._extracting.close()
+        self._ports.documents.close()
+        for language in self._readers:
+            self._ports.lexical(language).close()
+        self._readers.clear()
+
+    def sources_of(self, paths: Sequence[PathLike]) -> tuple[str, ...]:
+        """Paths as sources below the base. Relative ones start there."""
+        from groundkit.bases import below_base
+        from groundkit.requests import not_a_path
+
+        for each in paths:
+            refused = not_a_path(os.fspath(each))
+            if refused is not None:
+                self._raise(refused)
+        base = self.base or self._index_directory.parent
+        absolute = tuple(Path(os.path.normpath(base / each)) for each in paths)
+        return self._or_raise(below_base(absolute, base))
+
+    def _new_base(self) -> str | None:
+        """The base to be remembered with the first local sources; what a collection remembers stays, unless another is given."""
+        if self._base is None and self.base is not None:
+            return None
+        return config.relative_base(self._base or self._index_directory.parent, self._index_directory)
+
+    def _open_sources(self) -> Result[SourceReader, ReadFailure | NoBaseGiven]:
+        base = self.base
+        if base is None:
+            from groundkit.requests import NoBaseGiven
+
+            return Failure(NoBaseGiven())
+        return self._ports.sources(config.relative_base(base, self._index_directory))
+
+    def _lookup(self) -> Lookup:
+        """How verification gets at the sources; a store that cannot be read is a source that cannot be looked at."""
+        from groundkit.verify import Lookup
+
+        try:
+            stored = self._stored_settings() or Settings()
+        except GroundkitError as error:
+            if self._base is None:
+                return self._without_base(str(error))
+            stored = Settings()
+        base = stored.base if self._base is None else config.relative_base(self._base, self._index_directory)
+        extractors = self._extractors(stored.cache_bytes)
+        opener = None if base is None else self._opener(base)
+        return Lookup(opener, extractors, stored, self._cited_text, self._ports.snapshots)
+
+    def _without_base(self, why: str) -> Lookup:
+        from groundkit.core.sources import ReadFailure, ReadProblem
+        from groundkit.verify import Lookup
+
+        refused = Failure(ReadFailure("", ReadProblem.UNREADABLE, why))
+        return Lookup(lambda: refused, self._extractors(0), Settings(), self._cited_text, self._ports.snapshots)
+
+    def _extractors(self, cache_bytes: int) -> Extractors:
+        from groundkit.verify import Extractors
+
+        kept = (lambda: self._ports.kept(cache_bytes)) if cache_bytes else None
+        return Extractors(self._ports.extractors, self._extracting, kept)
+
+    def _opener(self, base: str) -> OpenSources:
+        return lambda: self._ports.sources(base)
+
+    def _cited_text(self, citation: Citation) -> str | None:
+        """The text of a citation, if the collection still has this version."""
+        from groundkit.fetch import fetch
+
+        try:
+            with self._standing() as (view, generation):
+                found = self._or_raise(fetch(view, generation, citation.chunk_id))
+        except GroundkitError:
+            return None
+        return found[0].chunk.text if found is not None and found[0].chunk.id == citation.chunk_id else None
+
+    def _text_of(self, document_id: str) -> str | None:
+        """The text of a document as it was ingested, if the collection still has this version."""
+        from groundkit.core.auditing import rebuilt_text
+
+        with self._standing() as (view, generation):
+            stored = self._or_raise(view.chunks(ChunksOfDocument(document_id), generation.mark.generation))
+        return rebuilt_text(stored) if stored else None
+
+    def _stored_settings(self) -> Settings | None:
+        return self._or_raise(settings_if_any(self._ports.documents))
+
+    def _known(self) -> Settings:
+        """The settings of a collection that exists; an error that lists those which do, otherwise."""
+        return self._or_raise(stored_settings(self._ports.documents))
+
+    @contextmanager
+    def _standing(self) -> Iterator[tuple[StoreView, Generation]]:
+        """What a search would answer from."""
+        from groundkit.reading import standing
+
+        reader = self._reader(self._known().language)
+        view, generation = self._or_raise(standing(reader, self._ports.documents))
+        with closing(view):
+            yield view, generation
+
+    def _view(self) -> closing[StoreView]:
+        return closing(self._or_raise(self._ports.documents.view()))
+
+    def _reader(self, language: str) -> Reader:
+        if language not in self._readers:
+            self._readers[language] = Reader(self._ports.documents, self._ports.lexical(language))
+        return self._readers[language]
+
+    def _or_raise(self, result: Success[T] | Failure[AnyFailure]) -> T:
+        if isinstance(result, Failure):
+            self._raise(result.failure())
+        return result.unwrap()
+
+    def _raise(self, failure: AnyFailure) -> NoReturn:
+        if isinstance(failure, StorageFailure) and failure.absent:
+            existing = tuple(name for name in config.collections_in(self._index_directory) if name != self._name)
+            failure = config.UnknownCollection(self._name, str(self._index_directory), existing)
+        raise error_of(failure)
