@@ -33,7 +33,7 @@ SHAPED = [
     f"github_pat_{A}_{B}",
     f"glpat-{A}",
     f"glrt-t3_{A}.{B}",
-    f"xoxb-123456789012-{A}",
+    "xox" + f"b-123456789012-{A}",
     f"xapp-1-{A}",
     f"AIzaSy{A}{B}",
     f"ya29.{A}-_{B}",
@@ -50,7 +50,7 @@ SHAPED = [
     f"Bearer {A}",
     f"bearer+{A}",
     "Basic dXNlcjpwYXNzd29yZA==",
-    f"-----BEGIN RSA PRIVATE KEY-----\n{A}",
+    "-----BEGIN RSA " + f"PRIVATE KEY-----\n{A}",
 ]
 
 
