@@ -36,16 +36,12 @@ _LOGIN: Final = re.compile(
 
 @frozen
 class PageHead:
-    """A page follows: what it is said to be, the codings of its body in the order they were applied, its validators.
-
-    `length` is the payload's, if it was declared.
-    """
+    """A page follows: what it is said to be, the codings of its body in the order they were applied, its validators."""
 
     status: int
     content_type: ContentType
     codings: tuple[str, ...]
     validators: Validators
-    length: int | None = None
 
 
 def judged_head(request: FetchRequest, status: int, headers: Headers) -> Result[PageHead | NotModified, FetchFailed]:
@@ -99,7 +95,7 @@ def _page(
     if length is not None and length > request.limits.body:
         return Failure(too_large(request.limits.body, f"the server declares {length:,} bytes"))
     validators = sendable(Validators(_first(said, "etag"), _first(said, "last-modified")))
-    return Success(PageHead(status, kind, _codings(said.get("content-encoding", [])), validators, length))
+    return Success(PageHead(status, kind, _codings(said.get("content-encoding", [])), validators))
 
 
 def too_large(limit: int, what: str) -> FetchFailed:
