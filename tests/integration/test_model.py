@@ -161,12 +161,14 @@ class Machine(RuleBasedStateMachine):
     @rule(source=st.sampled_from((*NAMES, "sub")))
     def remove(self, source: str) -> None:
         meant = sorted(each for each in self.held if each == source or each.startswith(f"{source}/"))
+        lost = {each for each in self.failing if each == source or each.startswith(f"{source}/")}
         removed = self.collection.remove(source)
         assert list(removed.removed) == meant
-        assert removed.unknown == (() if meant else (source,))
+        assert set(removed.forgotten) == lost - set(meant)
+        assert removed.unknown == (() if meant or lost else (source,))
         for each in meant:
             del self.held[each]
-        self.failing -= set(meant)
+        self.failing -= lost
 
     @rule()
     def reopen(self) -> None:
