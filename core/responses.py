@@ -12,6 +12,7 @@ from attrs import frozen
 
 from groundkit.core.content_types import agreed, content_type
 from groundkit.core.fetching import ContentType, FetchFailed, FetchProblem, FetchRequest, NotModified, Validators
+from groundkit.core.logins import leads_to_login
 from groundkit.core.masking import masked_url
 from groundkit.core.pages import PAGE_KINDS, TAKEN, UNKNOWN_TYPES
 from groundkit.core.result import Failure, Result, Success
@@ -28,10 +29,6 @@ _RETRY_AFTER: Final = re.compile(
     r"([0-9]{1,9})|[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT"
 )
 _SHOWN: Final = 300
-_LOGIN: Final = re.compile(
-    r"(?<![a-z])(?:log[-_]?[io]n|sign[-_]?in|sso|auth|authenticate|authori[sz]e|oauth2?|openid|saml2?|cas|sessions?/new|accounts?)(?![a-z])",
-    re.IGNORECASE,
-)
 
 
 @frozen
@@ -108,7 +105,7 @@ def _redirect(request: FetchRequest, status: int, locations: list[str]) -> Fetch
         return FetchFailed(FetchProblem.REDIRECT, f"{_status(status)}, without saying where to")
     location = _as_utf8(locations[0].strip())
     target = resolved(request.url, location)
-    login = ", and it looks like a login page" if _LOGIN.search(_words_of(target)) else ""
+    login = ", and it looks like a login page" if leads_to_login(target) else ""
     shown = _shown(masked_url(target), _SHOWN)
     return FetchFailed(FetchProblem.REDIRECT, f"{_status(status)} to {shown}{login}; {_way_out(target, request.ports)}")
 
@@ -119,12 +116,6 @@ def _way_out(target: str, ports: tuple[int, ...]) -> str:
             return "redirects are not followed: ingest that URL itself if it is the page you mean"
         case Failure(refused):
             return f"that URL would be refused: {refused.detail}"
-
-
-def _words_of(target: str) -> str:
-    """Host and path of a URL, and the names in its query: where a login shows."""
-    before, _, query = target.partition("://")[2].partition("?")
-    return before + "?" + "&".join(part.partition("=")[0] for part in query.split("&"))
 
 
 def _status(status: int) -> str:

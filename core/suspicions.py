@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 
+from groundkit.core.logins import leads_to_login
 from groundkit.core.suspicion_wording import (
     CONSENT,
     CONSENT_BESIDE,
@@ -179,10 +180,6 @@ _PASSWORD = re.compile(r"<input\b[^<>]{0,500}?\btype\s{0,9}=\s{0,9}[\"']?passwor
 _META = re.compile(r"<meta\b[^<>]{0,2000}>")
 _URL = re.compile(r"url\s{0,9}=\s{0,9}[\"']?([^\"'>\s]{1,500})")
 _MOVES = re.compile(r"\blocation(?:\.href)?(?:\s{0,9}=|\.(?:replace|assign)\()\s{0,9}[\"']([^\"']{1,500})")
-_TO_LOGIN = re.compile(
-    r"(?:^|[/.?&=_%-])(?:log-?_?[io]n|sign-?_?in|sso|saml2?|oauth2?|authorize|auth|adfs|cas|idp|anmelden|connexion|accedi)"
-    r"(?:$|[/.?&=_%;#-])"
-)
 #: Of what a page that is nothing but a form has beside its fields.
 _FORM = 600
 
@@ -191,7 +188,7 @@ def _logins(markup: str, text: str, title: str) -> Iterator[str]:
     first = _lines(text)[:_FIRST_LINES]
     if _PASSWORD.search(markup) or _is_login(title) or (len(text) < _FORM and any(map(_is_login, first))):
         yield LOGIN_PAGE
-    if any(map(_TO_LOGIN.search, _moves(markup))):
+    if any(map(leads_to_login, _moves(markup))):
         yield LOGIN_REDIRECT
 
 
