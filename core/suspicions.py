@@ -30,6 +30,7 @@ NOTHING_FOUND = "it reads like the page of a server that found nothing there"
 LOGIN_PAGE = "it reads like a login page"
 LOGIN_REDIRECT = "it sends whoever reads it on to a login page"
 NEEDS_SCRIPTS = "it says that it needs JavaScript, so its text may be missing"
+SCRIPT_MADE = "a script may make its text in the browser"
 HUMAN_CHECK = "it reads like a check whether a human being is reading it"
 
 _PAGES = frozenset(("text/html", "application/xhtml+xml"))
@@ -49,10 +50,17 @@ def suspicions(media_type: str, body: bytes, text: str, title: str) -> tuple[str
     Of a PDF only that it has no text.
     """
     if not text or text.isspace():
-        return (NO_TEXT,)
+        return (NO_TEXT, *(_without_text(_ends(body)) if media_type in _PAGES else ()))
     if media_type == "application/pdf":
         return ()
     return tuple(_found(media_type in _PAGES, body, text, title[:_TITLE]))
+
+
+def _without_text(markup: str) -> Iterator[str]:
+    """Why there may be no text in a page."""
+    yield from _logins(markup, "", "")
+    if "<script" in markup:
+        yield SCRIPT_MADE
 
 
 def _found(is_page: bool, body: bytes, text: str, title: str) -> Iterator[str]:

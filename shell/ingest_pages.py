@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
-from attrs import Factory, define, frozen
+from attrs import Factory, define, evolve, frozen
 
 from groundkit.core.changes import KeptFile, NewDocument
 from groundkit.core.content_types import content_type
-from groundkit.core.extraction import Extraction, Hint, NotExtracted
+from groundkit.core.extraction import Extraction, ExtractionFailed, ExtractionProblem, Hint, NotExtracted
 from groundkit.core.fetching import (
     FetchAnswer,
     Fetched,
@@ -28,7 +28,7 @@ from groundkit.core.ports import Archive, ExtractionJob, Ports
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import Settings, limits_for
 from groundkit.core.snapshots import body_name
-from groundkit.core.suspicions import suspicions
+from groundkit.core.suspicions import NO_TEXT, suspicions
 from groundkit.core.urls import WebUrl
 from groundkit.core.versions import Origin, page_origin, page_version
 
@@ -164,8 +164,16 @@ class Pages:
         return Success(self.version(origin, Extraction(decoded.unwrap().text)))
 
     def given_up(self, origin: Origin) -> None:
-        """The page has no text."""
+        """Nothing comes of the page."""
         self._under_way.pop(origin.source, None)
+
+    def not_extracted(self, origin: Origin, failed: ExtractionFailed) -> NotExtracted:
+        """The failure of a page, with what may be the reason that it has no text."""
+        page = self._under_way.pop(origin.source, None)
+        if page is None or failed.problem is not ExtractionProblem.NO_TEXT:
+            return NotExtracted(origin.source, failed)
+        said = [each for each in suspicions(origin.media_type, page.fetched.body, "", "") if each != NO_TEXT]
+        return NotExtracted(origin.source, evolve(failed, detail="; ".join((failed.detail, *said))))
 
     def version(self, origin: Origin, extraction: Extraction) -> PageVersion:
         """What is stored of a page whose text is there."""

@@ -274,8 +274,10 @@ class Run:
     def _extracted(self, origin: Origin, extracted: Result[Extraction, ExtractionFailed]) -> str:
         """What comes of a source whose extraction has ended."""
         if isinstance(extracted, Failure):
-            self._given_up(origin)
-            return self._fail(NotExtracted(origin.source, extracted.failure()))
+            failed = extracted.failure()
+            if self.pages is not None and isinstance(origin.provenance, FromSnapshot):
+                return self._fail(self.pages.not_extracted(origin, failed))
+            return self._fail(NotExtracted(origin.source, failed))
         extraction, known = extracted.unwrap(), self.known.get(origin.source)
         if self.request.strict and extraction.incomplete:
             self._given_up(origin)

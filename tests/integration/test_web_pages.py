@@ -520,3 +520,24 @@ def test_a_redirect_is_judged_by_the_ports_of_the_collection(tmp_path: Path) -> 
         assert "would be refused" in failed.detail
         (failed,) = kb.ingest("http://a.example/", fetch_ports=[80, 8443]).failed
         assert "ingest that URL itself" in failed.detail
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b"<!doctype html><title>App</title><div id=root></div><script src=/app.js></script>", "a script may make"),
+        (b"<!doctype html><meta http-equiv=refresh content='0;url=/login?next=/'>", "on to a login page"),
+        (b"", ""),
+    ],
+)
+def test_a_page_without_text_fails_with_what_may_be_the_reason(tmp_path: Path, body: bytes, said: str) -> None:
+    pages = {URL: page("Some tide."), OTHER: ScriptedPage(body)}
+    with web_collection(tmp_path / "index", pages) as kb:
+        kb.ingest(URL)
+        pages[URL] = ScriptedPage(body)
+        report = kb.ingest([URL, OTHER])
+        assert [(each.source, each.reason) for each in report.failed] == [(URL, "no_text"), (OTHER, "no_text")]
+        assert all(said in each.detail for each in report.failed)
+        assert all(said in each.detail for each in kb.status().failures)
+        # The last good version stays.
+        assert [each.source for each in kb.search("tide", verify=True) if each.verification] == [URL]
