@@ -1,6 +1,7 @@
 """`gk ingest`."""
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -33,6 +34,7 @@ from groundkit.render import sentence
 
 _DEFAULT = Settings()
 
+_HOST = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}", re.IGNORECASE)
 #: Actions that leave a document another than it was.
 _CHANGES = ("added", "updated", "rebound")
 #: Of so few sources the bar shows each one; pages come in slowly.
@@ -252,11 +254,21 @@ def _collection(
     if not any(map(os.path.lexists, paths)):
         if beside_urls:
             return known
-        raise error_of(ReadFailure(str(paths[0]), ReadProblem.MISSING, "no such file or directory"))
+        raise error_of(
+            ReadFailure(
+                str(paths[0]), ReadProblem.MISSING, f"no such file or directory{_hint(os.path.relpath(paths[0]))}"
+            )
+        )
     chosen = base_for(paths, directory, None)
     if isinstance(chosen, Failure):
         raise error_of(chosen.failure())
     return open_collection(directory, base=chosen.unwrap(), collection=collection)
+
+
+def _hint(name: str) -> str:
+    """What a missing file may have been meant as whose name begins like a host's: `example.org/guide`."""
+    host, _, more = name.partition("/")
+    return "; a web page begins with https://" if more and _HOST.fullmatch(host) else ""
 
 
 @contextmanager
@@ -302,7 +314,9 @@ def summary(report: IngestReport) -> str:
 
 def _print(report: IngestReport, check: bool) -> None:
     for failed in report.failed:
-        click.echo(f"failed: {one_line(sentence(failed.error))}", err=True)
+        missing = isinstance(failed.error, ReadFailure) and failed.error.problem is ReadProblem.MISSING
+        hint = _hint(failed.source) if missing else ""
+        click.echo(f"failed: {one_line(sentence(failed.error))}{hint}", err=True)
     for lossy in report.losses:
         word = "incomplete" if lossy.incomplete else "note"
         click.echo(f"{word}: {one_line(lossy.source)}: {one_line('; '.join(lossy.losses))}", err=True)

@@ -147,3 +147,11 @@ def test_several_lists_of_urls_are_taken_together(tmp_path: Path) -> None:
         (tmp_path / name).write_text(f"http://127.0.0.1/{name}\n")
     told = json.loads(gk(tmp_path, "ingest", "--from", "a", "--from", "b", "--format", "json").out)
     assert [each["source"] for each in told["failed"]] == ["http://127.0.0.1/a", "http://127.0.0.1/b"]
+
+
+def test_a_url_without_its_scheme_is_told_from_a_missing_file(tmp_path: Path) -> None:
+    assert "begins with https://" in gk(tmp_path, "ingest", "example.org/guide").err
+    assert "https" not in gk(tmp_path, "ingest", "docs/guide.md").err
+    assert "https" not in gk(tmp_path, "ingest", "guide.md").err
+    (tmp_path / "a.md").write_text("Some tide.")
+    assert "begins with https://" in gk(tmp_path, "ingest", "a.md", "example.org/guide").err
