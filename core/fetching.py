@@ -4,8 +4,9 @@ from typing import TypeAlias
 
 from attrs import field, frozen
 
+from groundkit.core.settings import Settings
 from groundkit.core.urls import DEFAULT_PORTS, WebUrl
-from groundkit.core.web_failures import FetchFailed, FetchProblem, NotFetched, UrlProblem, UrlRefused
+from groundkit.core.web_failures import FetchFailed, FetchProblem, NotFetched
 
 __all__ = [
     "ContentType",
@@ -18,10 +19,8 @@ __all__ = [
     "NotFetched",
     "NotModified",
     "RawResponse",
-    "UrlProblem",
-    "UrlRefused",
     "Validators",
-    "WebFailure",
+    "request_for",
 ]
 
 
@@ -54,6 +53,14 @@ class FetchRequest:
     validators: Validators | None = None
     raw: bool = False
     ports: tuple[int, ...] = DEFAULT_PORTS
+
+
+def request_for(
+    url: WebUrl, settings: Settings, validators: Validators | None = None, raw: bool = False
+) -> FetchRequest:
+    """A page to be fetched within a collection's limits."""
+    limits = FetchLimits(settings.fetch_bytes, settings.fetch_seconds)
+    return FetchRequest(url, limits, validators, raw, settings.fetch_ports)
 
 
 @frozen
@@ -92,6 +99,3 @@ class NotModified:
 
 
 FetchAnswer: TypeAlias = Fetched | NotModified
-
-#: Why a URL gives no page: its shape, or what came of fetching it.
-WebFailure: TypeAlias = UrlRefused | NotFetched

@@ -230,6 +230,9 @@ class ActiveExtractor:
     identity: str
     extractor: Extractor
 
+    def job(self, data: bytes, hint: Hint, limits: ExtractionLimits) -> ExtractionJob:
+        return ExtractionJob(self.extractor, self.identity, data, hint, limits)
+
 
 class ExtractorRegistry(Protocol):
     """Which extractors there are. Looks for them when it is first asked, and remembers what it found."""

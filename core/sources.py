@@ -28,6 +28,10 @@ class ReadFailure:
     problem: ReadProblem
     detail: str
 
+    @property
+    def reason(self) -> str:
+        return self.problem.value
+
 
 @frozen
 class ReadSource:

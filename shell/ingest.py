@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing, nullcontext
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from attrs import evolve
@@ -119,7 +120,9 @@ def _refused(ports: Ports, request: IngestRequest) -> Failure[IngestRefused] | I
     if skipped is None:
         return None
     if refused:
-        return IngestReport(failed=tuple(FailedSource(each.source, each) for each in sorted(refused, key=_source)))
+        return IngestReport(
+            failed=tuple(FailedSource(each.source, each) for each in sorted(refused, key=attrgetter("source")))
+        )
     return Failure(NothingToIngest(request.paths, skipped))
 
 
@@ -135,10 +138,6 @@ def _only_passed_over(ports: Ports, request: IngestRequest, settings: Settings) 
                 return Success(None)
             skipped += 1
     return Success(skipped)
-
-
-def _source(refused: UrlRefused) -> str:
-    return refused.source
 
 
 def _urls(given: Sequence[str], settings: Settings) -> tuple[tuple[WebUrl, ...], tuple[UrlRefused, ...]]:

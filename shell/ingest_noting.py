@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterable
 from contextlib import closing
+from operator import attrgetter
 
 from groundkit.core.changes import SourceFailure
 from groundkit.core.ports import Ports
 from groundkit.core.result import Failure, Result, Success
-from groundkit.core.sources import ReadFailure
 from groundkit.core.storage import StorageFailure
 from groundkit.core.web_failures import UrlRefused
 from groundkit.ingest_values import SourceRefused
@@ -30,13 +30,6 @@ def note_failures(
     now = ports.clock.now()
     kept = [each for each in failed if not isinstance(each, UrlRefused)]
     failures = [
-        SourceFailure(
-            each.source, each.problem.value if isinstance(each, ReadFailure) else each.reason, each.detail, now
-        )
-        for each in sorted(kept, key=_source)
+        SourceFailure(each.source, each.reason, each.detail, now) for each in sorted(kept, key=attrgetter("source"))
     ]
     return ports.documents.record_failures(told, failures) if told or failures else Success(None)
-
-
-def _source(each: SourceRefused) -> str:
-    return each.source

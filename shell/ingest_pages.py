@@ -12,12 +12,12 @@ from groundkit.core.fetching import (
     FetchAnswer,
     Fetched,
     FetchFailed,
-    FetchLimits,
     FetchProblem,
     FetchRequest,
     NotFetched,
     NotModified,
     Validators,
+    request_for,
 )
 from groundkit.core.fingerprint import bytes_digest
 from groundkit.core.kinds import Kind, Loader, kind_of_record
@@ -81,9 +81,8 @@ class Pages:
 
     def requests(self, urls: Iterable[WebUrl]) -> list[FetchRequest]:
         """One for each page, asking whether the stored version is still the current one where that would do."""
-        limits = FetchLimits(self.settings.fetch_bytes, self.settings.fetch_seconds)
-        raw, ports = self.archive is not None, self.settings.fetch_ports
-        return [FetchRequest(url, limits, self._validators(url), raw, ports) for url in urls]
+        raw = self.archive is not None
+        return [request_for(url, self.settings, self._validators(url), raw) for url in urls]
 
     def _validators(self, url: WebUrl) -> Validators | None:
         """Those of the stored version, if it would be made again just so from the same body, and all its files are whole."""
@@ -148,8 +147,7 @@ class Pages:
             return self._text(origin, body)
         extractor = self.ports.extractors.reader_of(kind.media_type).unwrap()
         limits = limits_for(self.settings, len(body))
-        hint = Hint(kind.media_type, charset or None)
-        return Success(ToExtract(origin, ExtractionJob(extractor.extractor, extractor.identity, body, hint, limits)))
+        return Success(ToExtract(origin, extractor.job(body, Hint(kind.media_type, charset or None), limits)))
 
     def _same(self, record: DocumentRecord, origin: Origin, fetched: Fetched) -> bool:
         """Whether nothing is to be written: same body, and the server would know it again by what is stored of it."""
@@ -161,7 +159,8 @@ class Pages:
         if isinstance(decoded, Failure):
             self.given_up(origin)
             return _failed(origin.source, FetchProblem.CONTENT_TYPE, decoded.failure().detail)
-        return Success(self.version(origin, Extraction(decoded.unwrap().text)))
+        page = decoded.unwrap()
+        return Success(self._version(origin, Extraction(page.text), (page.charset, page.decided_by.value)))
 
     def given_up(self, origin: Origin) -> None:
         """Nothing comes of the page."""
@@ -176,10 +175,17 @@ class Pages:
         return NotExtracted(origin.source, evolve(failed, detail="; ".join((failed.detail, *said))))
 
     def version(self, origin: Origin, extraction: Extraction) -> PageVersion:
-        """What is stored of a page whose text is there."""
+        """What is stored of a page whose text was extracted."""
+        body = self._under_way[origin.source].fetched.body
+        pdf = origin.media_type == "application/pdf"
+        return self._version(origin, extraction, ("", "") if pdf else html_charset(body, origin.charset))
+
+    def _version(self, origin: Origin, extraction: Extraction, charset: tuple[str, str]) -> PageVersion:
+        """What is stored of a page whose text is there; with the charset it was read in, and what decided that."""
         page = self._under_way.pop(origin.source)
         body = self._kept_body(origin, page)
-        fetch = _facts(origin, extraction, page, body.name.partition(".")[0] if body else self._old_body(origin))
+        kept = body.name.partition(".")[0] if body else self._old_body(origin)
+        fetch = _facts(origin, extraction, page, charset, kept)
         new = page_version(origin, extraction, fetch, self.settings, page.fetched_at)
         snapshot = KeptFile(new.record.document_id, extraction.text.encode())
         return PageVersion(origin, new, extraction, (snapshot, body) if body else (snapshot,))
@@ -200,14 +206,15 @@ class Pages:
         return record.fetch.kept_body if same and self._has_body(record.fetch.kept_body) else ""
 
 
-def _facts(origin: Origin, extraction: Extraction, page: _UnderWay, kept_body: str) -> FetchFacts:
+def _facts(
+    origin: Origin, extraction: Extraction, page: _UnderWay, charset: tuple[str, str], kept_body: str
+) -> FetchFacts:
     fetched = page.fetched
-    charset, decided_by = _charset_used(origin, fetched)
     return FetchFacts(
         status=fetched.status,
         content_type=fetched.content_type.said,
-        charset=charset,
-        charset_by=decided_by,
+        charset=charset[0],
+        charset_by=charset[1],
         fetched_at=page.fetched_at,
         etag=fetched.validators.etag,
         last_modified=fetched.validators.last_modified,
@@ -216,13 +223,6 @@ def _facts(origin: Origin, extraction: Extraction, page: _UnderWay, kept_body: s
         suspicions=suspicions(origin.media_type, fetched.body, extraction.text, extraction.title),
         kept_body=kept_body,
     )
-
-
-def _charset_used(origin: Origin, fetched: Fetched) -> tuple[str, str]:
-    if origin.identity is None:
-        decoded = page_text(fetched.body, origin.charset).unwrap()
-        return decoded.charset, decoded.decided_by.value
-    return ("", "") if origin.media_type == "application/pdf" else html_charset(fetched.body, origin.charset)
 
 
 def _validators_of(fetch: FetchFacts) -> Validators:

@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from attrs import Factory, define, evolve
@@ -31,7 +32,7 @@ from groundkit.core.planning import (
     before_reading,
     removals,
 )
-from groundkit.core.ports import ExtractionJob, Ports, SourceReader
+from groundkit.core.ports import Ports, SourceReader
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import Settings, limits_for
 from groundkit.core.sources import ReadFailure, ReadProblem, ReadSource
@@ -215,9 +216,7 @@ class Run:
             return self._fail(taken.failure())
         match taken.unwrap():
             case Unchanged(record):
-                if self.request.strict and record.extraction is not None and record.incomplete:
-                    return self._fail(NotExtracted(record.source, IncompleteRefused(record.extraction.losses)))
-                return self._counted("unchanged", record.media_type)
+                return self._unchanged(record)
             case ToExtract(origin, job):
                 pending.start(origin, job)
                 return None
@@ -264,12 +263,16 @@ class Run:
         reads, known = found.unwrap(), self.known.get(read.source)
         origin = extracted_origin(read.source, read.digest, kind.media_type, reads.identity, self.settings)
         if known is not None and isinstance(before_reading(known, origin.fingerprint), Keep):
-            if self.request.strict and known.extraction is not None and known.incomplete:
-                return self._fail(NotExtracted(read.source, IncompleteRefused(known.extraction.losses)))
-            return self._told("unchanged", origin)
+            return self._unchanged(known)
         limits = limits_for(self.settings, len(read.data))
-        pending.start(origin, ExtractionJob(reads.extractor, reads.identity, read.data, Hint(kind.media_type), limits))
+        pending.start(origin, reads.job(read.data, Hint(kind.media_type), limits))
         return None
+
+    def _unchanged(self, record: DocumentRecord) -> str:
+        """Nothing is to be written, unless a document of which text is missing is not wanted."""
+        if self.request.strict and record.extraction is not None and record.incomplete:
+            return self._fail(NotExtracted(record.source, IncompleteRefused(record.extraction.losses)))
+        return self._counted("unchanged", record.media_type)
 
     def _extracted(self, origin: Origin, extracted: Result[Extraction, ExtractionFailed]) -> str:
         """What comes of a source whose extraction has ended."""
@@ -371,15 +374,15 @@ class Run:
         return IngestReport(
             **self.counts,
             removed=len(gone.removed),
-            failed=tuple(FailedSource(each.source, each) for each in sorted(self.failed, key=_source)),
-            losses=tuple(sorted(self.losses, key=_source)),
+            failed=tuple(FailedSource(each.source, each) for each in sorted(self.failed, key=attrgetter("source"))),
+            losses=tuple(sorted(self.losses, key=attrgetter("source"))),
             formats=tuple(sorted(self.formats.items())),
             skipped=tuple(sorted(Counter(each.reason.value for each in skipped).items())),
             unknown_suffixes=tuple(sorted(suffixes.items())),
             gone=gone.removed,
             held_back=gone.held_back,
             pending=pending,
-            suspicious=tuple(sorted(self.suspicious, key=_source)),
+            suspicious=tuple(sorted(self.suspicious, key=attrgetter("source"))),
             unswept=() if self.writer is None else self.writer.unswept,
         )
 
@@ -391,7 +394,3 @@ class Run:
         return lambda each: (
             each in named or (not is_page(each) and in_scope(paths, each) and not in_scope(untold, each))
         )
-
-
-def _source(each: SourceRefused | LossySource | SuspiciousPage) -> str:
-    return each.source

@@ -76,7 +76,7 @@ class FailedSource:
     def reason(self) -> str:
         """One word: a `ReadProblem`, an `ExtractionProblem`, a `FetchProblem`, a `UrlProblem`, `extractor_missing` or
         `incomplete`."""
-        return self.error.problem.value if isinstance(self.error, ReadFailure) else self.error.reason
+        return self.error.reason
 
     @property
     def detail(self) -> str:

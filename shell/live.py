@@ -6,14 +6,14 @@ from contextlib import closing
 from attrs import Factory, define
 
 from groundkit.core.extraction import Hint
-from groundkit.core.fetching import Fetched, FetchLimits, FetchRequest
+from groundkit.core.fetching import Fetched, request_for
 from groundkit.core.fingerprint import bytes_digest, text_digest
 from groundkit.core.kinds import Loader
 from groundkit.core.live import Live, unreachable
 from groundkit.core.live_relocation import live_of
 from groundkit.core.model import Citation, FromSnapshot
 from groundkit.core.pages import page_kind, page_text
-from groundkit.core.ports import ExtractionJob, Fetcher, Ports
+from groundkit.core.ports import Fetcher, Ports
 from groundkit.core.relocation import Alignment, Same, aligned, relocate
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import Settings, limits_for
@@ -71,8 +71,7 @@ class _Looker:
         shaped = web_url(source, self._settings.fetch_ports)
         if isinstance(shaped, Failure):
             return Failure(shaped.failure().detail)
-        limits = FetchLimits(self._settings.fetch_bytes, self._settings.fetch_seconds)
-        answer = self._fetcher.fetch(FetchRequest(shaped.unwrap(), limits, ports=self._settings.fetch_ports))
+        answer = self._fetcher.fetch(request_for(shaped.unwrap(), self._settings))
         if isinstance(answer, Failure):
             return Failure(answer.failure().detail)
         fetched = answer.unwrap()
@@ -91,7 +90,7 @@ class _Looker:
             return Failure(reader.failure().said)
         reads, hint = reader.unwrap(), Hint(kind.media_type, charset or None)
         limits = limits_for(self._settings, len(fetched.body))
-        job = ExtractionJob(reads.extractor, reads.identity, fetched.body, hint, limits)
+        job = reads.job(fetched.body, hint, limits)
         # What a server says of the charset may change the text of the same bytes.
         extracted = self._extracting.text(job, bytes_digest(fetched.body + b"\0" + charset.encode()))
         return Failure(extracted.failure().detail) if isinstance(extracted, Failure) else extracted

@@ -178,9 +178,6 @@ class Opened:
         with closing(view):
             yield view, generation
 
-    def _view(self) -> closing[StoreView]:
-        return closing(self._or_raise(self._ports.documents.view()))
-
     def _reader(self, language: str) -> Reader:
         if language not in self._readers:
             self._readers[language] = Reader(self._ports.documents, self._ports.lexical(language))

@@ -217,7 +217,7 @@ class _Looker:
         if wrong is not None:
             return NoText(wrong)
         limits = limits_for(self._lookup.settings, len(read.data))
-        job = ExtractionJob(active.extractor, active.identity, read.data, Hint(media_type), limits)
+        job = active.job(read.data, Hint(media_type), limits)
         return self._extracted_again(source, job, read.digest, store)
 
     def _extracted_again(self, source: str, job: ExtractionJob, digest: str, store: KeptExtractions | None) -> Evidence:

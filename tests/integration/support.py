@@ -4,8 +4,8 @@ import json
 import subprocess
 import sys
 import unicodedata
-from collections.abc import Iterable, Mapping
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TypeAlias
 
@@ -202,3 +202,14 @@ def python(code: str, *arguments: object) -> "subprocess.Popen[str]":
     """A process that runs this code with these arguments."""
     command = [sys.executable, "-c", code, *map(str, arguments)]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@contextmanager
+def ended(process: "subprocess.Popen[str]") -> Iterator["subprocess.Popen[str]"]:
+    """Whatever happens, this process of ours does not outlive the test."""
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()

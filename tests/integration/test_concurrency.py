@@ -5,14 +5,12 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from commands import gk
 from hypothesis import settings
-from integration.support import INDEX, Answers, answers, contents, fresh, hits, opened, put, python
+from integration.support import INDEX, Answers, answers, contents, ended, fresh, hits, opened, put, python
 
 from groundkit.adapters.system import FileLock
 from groundkit.core.ports import LockBusy
@@ -88,17 +86,6 @@ def _common(word: str) -> dict[str, str]:
 def answers_of(place: Path, files: dict[str, str]) -> Answers:
     with fresh(place, files) as collection:
         return answers(collection, QUERIES, 50)
-
-
-@contextmanager
-def ended(process: "subprocess.Popen[str]") -> Iterator["subprocess.Popen[str]"]:
-    """Whatever happens, this process of ours does not outlive the test."""
-    try:
-        yield process
-    finally:
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
 
 
 def test_readers_beside_a_writer_see_one_state_or_the_other(tmp_path: Path) -> None:

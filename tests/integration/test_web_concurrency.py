@@ -2,15 +2,14 @@
 
 import json
 import os
-import subprocess
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from attrs import evolve
 from hypothesis import settings
-from integration.support import Hit, answers, python
+from integration.support import Hit, answers, ended, python
 from web_faults import Fault, Faulty, Killed
 from web_support import Pages, at_rest, snapshots, web_collection, web_ports
 
@@ -258,17 +257,6 @@ def read_beside(writing: str, index: Path, turns: int) -> list[tuple[str, list[H
             assert count > turns
             given += [(query, [tuple(hit) for hit in listed]) for query, listed in seen]
     return given
-
-
-@contextmanager
-def ended(process: "subprocess.Popen[str]") -> Iterator["subprocess.Popen[str]"]:
-    """Whatever happens, this process of ours does not outlive the test."""
-    try:
-        yield process
-    finally:
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
 
 
 @pytest.mark.slow
