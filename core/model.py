@@ -6,6 +6,7 @@ from typing import TypeAlias
 from attrs import field, frozen
 
 from groundkit.core.result import Failure, Result, Success
+from groundkit.core.word_diff import DiffPart, word_diff
 
 
 class SourceClass(StrEnum):
@@ -305,6 +306,11 @@ class Reason(StrEnum):
     """Why a verdict is what it is; which reason belongs to which verdict is one table in `verdicts`."""
 
     SAME = "same"
+    MOVED = "moved"
+    REFORMATTED = "reformatted"
+    EDITED = "edited"
+    AMBIGUOUS = "ambiguous"
+    REMOVED = "removed"
     CHANGED = "changed"
     SOURCE_MISSING = "source_missing"
     SOURCE_UNREADABLE = "source_unreadable"
@@ -324,16 +330,45 @@ class Reason(StrEnum):
 
 
 @frozen
+class FoundIn:
+    """Where a passage stands letter for letter that its own source does not have any more: in another document."""
+
+    source: str
+    document_id: str
+    span: Span
+
+
+@frozen
 class Verification:
-    """One verdict with its reason and a sentence. True exactly when it is `verified`."""
+    """One verdict with its reason and a sentence. True exactly when it is `verified`.
+
+    Of a drift, as far as it is known: `span` is where the passage stands in the source's text now (`moved`, `reformatted`,
+    `edited`), `similarity` how like it what stands there is (`edited`, from 0 to 1), `candidates` the places that could be
+    it (`ambiguous`), `found_in` another document that has it (`removed`, `changed`). `cited` is the text that was cited and
+    `found` what stands at `span` now. `same_bytes_at` is another source with the very bytes of one that is missing.
+    """
 
     verdict: Verdict
     reason: Reason
     detail: str
     context_changed: bool = False
+    span: Span | None = None
+    similarity: float | None = None
+    candidates: tuple[Span, ...] = ()
+    found_in: FoundIn | None = None
+    same_bytes_at: str | None = None
+    cited: str | None = field(default=None, repr=False)
+    found: str | None = field(default=None, repr=False)
 
     def __bool__(self) -> bool:
         return self.verdict is Verdict.VERIFIED
+
+    @property
+    def diff(self) -> tuple[DiffPart, ...]:
+        """The passage then and now, word by word, where both are at hand and differ."""
+        if self.cited is None or self.found is None or self.cited == self.found:
+            return ()
+        return word_diff(self.cited, self.found)
 
 
 @frozen

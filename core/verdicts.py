@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
 VERDICT_OF: dict[Reason, Verdict] = {
     Reason.SAME: Verdict.VERIFIED,
+    Reason.MOVED: Verdict.DRIFTED,
+    Reason.REFORMATTED: Verdict.DRIFTED,
+    Reason.EDITED: Verdict.DRIFTED,
+    Reason.AMBIGUOUS: Verdict.DRIFTED,
+    Reason.REMOVED: Verdict.DRIFTED,
     Reason.CHANGED: Verdict.DRIFTED,
 } | dict.fromkeys(
     (

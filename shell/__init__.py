@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     from groundkit.uncollected import snapshot_dir_for as snapshot_dir_for
     from groundkit.uncollected import snapshot_path_for as snapshot_path_for
     from groundkit.uncollected import verify_citation as verify_citation
-    from groundkit.verify import Checked as Checked
+    from groundkit.verifying import Checked as Checked
 
 _HOME = {
     name: module
@@ -170,7 +170,7 @@ _HOME = {
             "snapshot_path_for",
             "verify_citation",
         ),
-        "groundkit.verify": ("Checked",),
+        "groundkit.verifying": ("Checked",),
     }.items()
     for name in names
 }

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from groundkit.fetch import FetchedChunk
     from groundkit.ingest import IngestReport, SourceEvent
     from groundkit.status import IndexStatus
-    from groundkit.verify import Checked
+    from groundkit.verifying import Checked
 
 #: Bytes of sources that a search reads at most to verify its hits; the rest of them are `unresolvable`, `budget`.
 VERIFY_BUDGET = 256 * 1024 * 1024
@@ -139,7 +139,7 @@ class Collection(Opened):
         return self._unmissed(look, lambda hits: any(_missed(hit.verification) for hit in hits))
 
     def _checked(self, hits: list[RetrievalResult]) -> list[RetrievalResult]:
-        from groundkit.verify import verify_together
+        from groundkit.verifying import verify_together
 
         citations = [hit.citation for hit in hits]
         checks = verify_together(self._lookup(), citations, VERIFY_BUDGET)
@@ -172,13 +172,13 @@ class Collection(Opened):
 
     def verify(self, citation: Citation) -> Verification:
         """Look at the cited source again. Never raises."""
-        from groundkit.verify import verify
+        from groundkit.verifying import verify
 
         return verify(self._lookup(), citation)
 
     def verify_each(self, citations: Iterable[Citation]) -> Iterator[Checked]:
         """Each citation with its verification, in order; citations of one source in a row share one reading of it."""
-        from groundkit.verify import verify_all
+        from groundkit.verifying import verify_all
 
         return verify_all(self._lookup(), citations)
 
@@ -211,7 +211,7 @@ class Collection(Opened):
 
     def resolve_citation(self, citation: Citation) -> str:
         """The text a citation stands for, as its source has it now; `RetrievalError` where it does not say so any more."""
-        from groundkit.verify import resolve
+        from groundkit.verifying import resolve
 
         resolved = resolve(self._lookup(), citation)
         if isinstance(resolved, Failure):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from groundkit.core.storage import Generation, StoreState
     from groundkit.render import AnyFailure
     from groundkit.requests import NoBaseGiven
-    from groundkit.verify import Extractors, Lookup, OpenSources
+    from groundkit.verifying import Extractors, Lookup, OpenSources
 
 PathLike = str | os.PathLike[str]
 T = TypeVar("T")
@@ -113,7 +113,7 @@ class Opened:
 
     def _lookup(self) -> Lookup:
         """How verification gets at the sources; a store that cannot be read is a source that cannot be looked at."""
-        from groundkit.verify import Lookup
+        from groundkit.verifying import Lookup
 
         try:
             stored = self._stored_settings() or Settings()
@@ -128,13 +128,13 @@ class Opened:
 
     def _without_base(self, why: str) -> Lookup:
         from groundkit.core.sources import ReadFailure, ReadProblem
-        from groundkit.verify import Lookup
+        from groundkit.verifying import Lookup
 
         refused = Failure(ReadFailure("", ReadProblem.UNREADABLE, why))
         return Lookup(lambda: refused, self._extractors(0), Settings(), self._cited_text, self._ports.snapshots)
 
     def _extractors(self, cache_bytes: int) -> Extractors:
-        from groundkit.verify import Extractors
+        from groundkit.verifying import Extractors
 
         kept = (lambda: self._ports.kept(cache_bytes)) if cache_bytes else None
         return Extractors(self._ports.extractors, self._extracting, kept)

@@ -19,7 +19,7 @@ from groundkit.core.settings import Settings
 from groundkit.errors import RetrievalError, error_of
 from groundkit.extracting import Extracting, process_memo
 from groundkit.extractors import Registry
-from groundkit.verify import Extractors, Lookup, OpenSources, resolve, verify
+from groundkit.verifying import Extractors, Lookup, OpenSources, resolve, verify
 
 PathLike = str | os.PathLike[str]
 

@@ -98,7 +98,7 @@ def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_search_loads_what_it_needs_and_no_more(indexed: Path) -> None:
     loaded = loaded_by("-m", "groundkit", "search", "needle", cwd=indexed)
-    assert {"groundkit.search", "groundkit.verify"} <= loaded
+    assert {"groundkit.search", "groundkit.verifying"} <= loaded
     assert not loaded & {f"groundkit.{name}" for name in NOT_FOR_A_SEARCH}
     assert not packages(loaded) & (LATE - {"apsw", "tantivy"})
 
