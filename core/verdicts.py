@@ -134,6 +134,8 @@ class OutOfBudget:
 
 #: Places with the same text before them that are looked at for a passage that moved.
 _PLACES = 64
+#: Code points of a text that needs no neighbours to be told from others.
+_TELLING = 20
 
 Evidence: TypeAlias = (
     TextFound
@@ -185,8 +187,11 @@ def judge(citation: Citation, evidence: Evidence, cited: str | None = None) -> V
 def _snapshot(citation: Citation, text: str, cited: str | None) -> Verification:
     """A page is held against its snapshot, which nobody should have changed: that it differs says so of the snapshot."""
     found = _compared(citation, text, cited)
-    if found:
-        return found
+    return found if found else altered(found)
+
+
+def altered(found: Verification) -> Verification:
+    """A drift of a page: it is its snapshot that changed."""
     return evolve(found, detail=f"local snapshot altered: {found.detail}")
 
 
@@ -200,18 +205,32 @@ def _compared(citation: Citation, text: str, cited: str | None) -> Verification:
     found = text[start:end] if 0 <= start < end <= len(text) else None
     if found is not None and text_digest(found) == citation.digest:
         return _same(citation, text)
-    where = f"{citation.source} at {start}–{end}"
+    if cited is not None and text_digest(cited) != citation.digest:
+        cited = None
+    place = sole_place_between(citation, text, cited) if start < end else None
+    if place is not None:
+        return moved_to(citation, place, text)
     if end <= start:
         now = "nothing is cited"
     elif found is None:
         now = f"the text ends at {len(text)}"
-    elif cited is not None and text_digest(cited) == citation.digest:
+    elif cited is not None:
         now = difference_of(cited, found)
     else:
         now = f"now reads {_beginning(found)}"
-    elsewhere = _elsewhere(citation, text)
-    also = "" if elsewhere is None else f"; the cited text stands at {elsewhere.start}–{elsewhere.end} now"
-    return _verification(Reason.CHANGED, f"{where}: {now}{also}")
+    return evolve(_verification(Reason.CHANGED, f"{said_at(citation)}: {now}"), cited=cited)
+
+
+def said_at(citation: Citation) -> str:
+    """Where a citation was, as details begin."""
+    return f"{citation.source} at {citation.span.start}–{citation.span.end}"
+
+
+def moved_to(citation: Citation, place: Span, text: str) -> Verification:
+    """The cited text stands at another place, letter for letter."""
+    words = text[place.start : place.end]
+    detail = f"{said_at(citation)}: the cited text stands at {place.start}–{place.end} now"
+    return evolve(_verification(Reason.MOVED, detail), span=place, cited=words, found=words)
 
 
 def difference_of(cited: str, found: str, around: int = 24) -> str:
@@ -231,25 +250,30 @@ def _beginning(text: str, limit: int = 60) -> str:
     return f"“{line[:limit]}{'…' if len(line) > limit or len(text) > 2 * limit else ''}”"
 
 
-def _elsewhere(citation: Citation, text: str) -> Span | None:
-    """The one other place where the cited text stands between the same neighbours, as a hint for a person.
+def sole_place_between(citation: Citation, text: str, cited: str | None = None) -> Span | None:
+    """The one other place where the cited text stands between the neighbours that were recorded with it.
 
-    Looks at a bounded number of places with the same text before them; never makes a drifted citation a verified one.
+    What is recorded as nothing was an end of the document, and fits anywhere; what is not recorded fits nowhere. Where both
+    ends were, the text itself must say enough. Looks at a bounded number of places, by `cited` where that is at hand.
     """
     before, after, length = citation.before, citation.after, citation.span.length
-    if not (before and after):
+    if before is None or after is None:
         return None
+    if not (before or after) and (cited is None or length < _TELLING):
+        return None
+    word, shift = (cited, 0) if cited is not None else (before, len(before)) if before else (after, -length)
     places: list[Span] = []
-    at = text.find(before)
+    at = text.find(word)
     for _ in range(_PLACES):
         if at < 0:
-            break
-        start = at + len(before)
+            return places[0] if len(places) == 1 else None
+        start = at + shift
         end = start + length
-        if text.startswith(after, end) and text_digest(text[start:end]) == citation.digest:
+        beside = start >= 0 and text.startswith(after, end) and text.endswith(before, 0, start)
+        if beside and text_digest(text[start:end]) == citation.digest:
             places.append(Span(start, end))
-        at = text.find(before, at + 1)
-    return places[0] if len(places) == 1 else None
+        at = text.find(word, at + 1)
+    return None
 
 
 def _same(citation: Citation, text: str) -> Verification:

@@ -139,10 +139,10 @@ class Collection(Opened):
         return self._unmissed(look, lambda hits: any(_missed(hit.verification) for hit in hits))
 
     def _checked(self, hits: list[RetrievalResult]) -> list[RetrievalResult]:
-        from groundkit.verifying import verify_together
+        from groundkit.verifying import Budget, verify_together
 
         citations = [hit.citation for hit in hits]
-        checks = verify_together(self._lookup(), citations, VERIFY_BUDGET)
+        checks = verify_together(self._lookup(), citations, Budget(VERIFY_BUDGET, 10.0))
         return [evolve(hit, verification=check) for hit, check in zip(hits, checks, strict=True)]
 
     def _unmissed(self, look: Callable[[], T], misses: Callable[[T], bool]) -> T:

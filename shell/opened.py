@@ -18,7 +18,6 @@ from groundkit.extracting import Extracting, process_memo
 from groundkit.reading import Reader, settings_if_any, stored_settings
 
 if TYPE_CHECKING:
-    from groundkit.core.model import Citation
     from groundkit.core.ports import Ports, SourceReader, StoreView
     from groundkit.core.sources import ReadFailure
     from groundkit.core.storage import Generation, StoreState
@@ -124,14 +123,14 @@ class Opened:
         base = stored.base if self._base is None else config.relative_base(self._base, self._index_directory)
         extractors = self._extractors(stored.cache_bytes)
         opener = None if base is None else self._opener(base)
-        return Lookup(opener, extractors, stored, self._cited_text, self._ports.snapshots)
+        return Lookup(opener, extractors, stored, self._ingested, self._ports.snapshots)
 
     def _without_base(self, why: str) -> Lookup:
         from groundkit.core.sources import ReadFailure, ReadProblem
         from groundkit.verifying import Lookup
 
         refused = Failure(ReadFailure("", ReadProblem.UNREADABLE, why))
-        return Lookup(lambda: refused, self._extractors(0), Settings(), self._cited_text, self._ports.snapshots)
+        return Lookup(lambda: refused, self._extractors(0), Settings(), self._ingested, self._ports.snapshots)
 
     def _extractors(self, cache_bytes: int) -> Extractors:
         from groundkit.verifying import Extractors
@@ -142,16 +141,12 @@ class Opened:
     def _opener(self, base: str) -> OpenSources:
         return lambda: self._ports.sources(base)
 
-    def _cited_text(self, citation: Citation) -> str | None:
-        """The text of a citation, if the collection still has this version."""
-        from groundkit.fetch import fetch
-
+    def _ingested(self, document_id: str) -> str | None:
+        """The same where a store that cannot be read is one that has nothing to say."""
         try:
-            with self._standing() as (view, generation):
-                found = self._or_raise(fetch(view, generation, citation.chunk_id))
+            return self._text_of(document_id)
         except GroundkitError:
             return None
-        return found[0].chunk.text if found is not None and found[0].chunk.id == citation.chunk_id else None
 
     def _text_of(self, document_id: str) -> str | None:
         """The text of a document as it was ingested, if the collection still has this version."""

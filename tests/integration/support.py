@@ -14,8 +14,10 @@ from attrs import frozen
 import groundkit
 from groundkit.collection import Collection
 from groundkit.compose import ports_for
+from groundkit.core.model import Reason, Verdict
 from groundkit.core.settings import Settings
 from groundkit.core.storage import AllRecords, ChunksOfDocument, StoredChunk, StoreState
+from groundkit.core.verdicts import VERDICT_OF
 
 INDEX = ".groundkit"
 COLLECTION = "default"
@@ -213,3 +215,8 @@ def ended(process: "subprocess.Popen[str]") -> Iterator["subprocess.Popen[str]"]
         if process.poll() is None:
             process.kill()
         process.communicate()
+
+
+def plainly(reason: Reason) -> Reason:
+    """A reason, where a test asks whether a passage drifted and not where it went."""
+    return Reason.CHANGED if VERDICT_OF[reason] is Verdict.DRIFTED else reason

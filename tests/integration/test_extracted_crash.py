@@ -16,7 +16,7 @@ import pytest
 from attrs import evolve, frozen
 from commands import environment
 from hypothesis import settings
-from integration.support import COLLECTION, INDEX, Answers, Launcher, answers, contents, put
+from integration.support import COLLECTION, INDEX, Answers, Launcher, answers, contents, plainly, put
 from pdf_builder import pdf, prose
 
 from groundkit.collection import Collection
@@ -346,8 +346,8 @@ def test_verification_beside_an_ingest_says_what_the_files_say(tmp_path: Path, p
             for each in collection.verify_all():
                 cited = each.citation
                 same = text_digest(texts[cited.source][cited.span.start : cited.span.end]) == cited.digest
-                assert each.verification.reason is (Reason.SAME if same else Reason.CHANGED), each
-                reasons.append(each.verification.reason)
+                assert plainly(each.verification.reason) is (Reason.SAME if same else Reason.CHANGED), each
+                reasons.append(plainly(each.verification.reason))
         _, errors = process.communicate(timeout=60)
         assert process.returncode == 0, errors
         assert all(each.verification for each in collection.verify_all())

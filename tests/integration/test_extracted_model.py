@@ -16,7 +16,7 @@ from attrs import Factory, define, evolve, frozen
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from integration.support import COLLECTION, INDEX, put
+from integration.support import COLLECTION, INDEX, plainly, put
 
 import groundkit
 from groundkit.collection import Collection
@@ -488,7 +488,7 @@ class Machine(RuleBasedStateMachine):
     def _judged(self, citation: Citation, reason: Reason, detail: str) -> None:
         held = self.held[citation.source]
         expected = self._reason(citation, held)
-        assert reason is expected, (citation, detail)
+        assert plainly(reason) is expected, (citation, detail)
         if reason is Reason.EXTRACTOR_MISMATCH:
             active = self._identity(held.media_type) or "none"
             assert f"recorded extractor {held.identity}, active here: {active}" in detail

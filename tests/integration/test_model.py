@@ -10,7 +10,7 @@ from attrs import evolve
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from integration.support import INDEX, answers, contents, law_breaks, opened, put, stored
+from integration.support import INDEX, answers, contents, law_breaks, opened, plainly, put, stored
 
 import groundkit
 from groundkit.compose import ports_for
@@ -184,7 +184,11 @@ class Machine(RuleBasedStateMachine):
             citation = checked.citation
             cited = self.held[citation.source].decode()[citation.span.start : citation.span.end]
             expected = self._reason(citation.source, citation.span.start, citation.span.end, cited)
-            assert checked.verification.reason is expected, (citation, checked.verification)
+            assert plainly(checked.verification.reason) is expected, (citation, checked.verification)
+            if checked.verification.reason is Reason.MOVED:
+                place = checked.verification.span
+                assert place is not None
+                assert self.disk[citation.source].decode()[place.start : place.end] == cited
 
     def _reason(self, source: str, start: int, end: int, cited: str) -> Reason:
         data = self.disk.get(source)

@@ -173,7 +173,7 @@ def test_what_is_wrong_with_a_snapshot_is_said(tmp_path: Path) -> None:
         whole = path.read_text()
         path.write_text(whole.replace("noon", "nine", 1))
         altered = kb.verify(citation)
-        assert (altered.verdict, altered.reason) == (Verdict.DRIFTED, Reason.CHANGED)
+        assert (altered.verdict, altered.reason) == (Verdict.DRIFTED, Reason.EDITED)
         assert altered.detail.startswith("local snapshot altered")
         path.write_text("")
         assert kb.verify(citation).verdict is Verdict.DRIFTED
