@@ -1,0 +1,198 @@
+"""Where a text stands in the stored documents of a collection: the lexical index proposes documents, their texts decide."""
+
+from collections import Counter, OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
+
+from attrs import field, frozen
+
+from groundkit.core.auditing import rebuilt_text
+from groundkit.core.folding import TOKEN_BYTES, search_view
+from groundkit.core.model import DocumentRecord, Span
+from groundkit.core.portable import occurrence_of
+from groundkit.core.ports import LexicalIndex
+from groundkit.core.query import LexicalQuery
+from groundkit.core.result import Failure, Result, Success
+from groundkit.core.storage import ChunksOfDocument, LexicalFailure, RecordOfDocument, StorageFailure, StoredChunk
+from groundkit.reading import Pair
+
+#: Documents of a collection that are read for one question, and code points of them.
+MOST_DOCUMENTS, MOST_READ = 64, 64_000_000
+#: A text that is looked for has so many code points, at least one word among them.
+LEAST_LENGTH = 3
+#: Code points of documents' texts that are kept for the next question.
+_KEPT = 48_000_000
+
+#: A boundary of chunks cuts at most one of the windows that lie apart: how many terms each has, and how many there are.
+_LONG, _SHORT = (24, 3), (4, 6)
+#: Single words that are asked for, the longest ones, and the chunks that hold a word which still says something.
+_WORDS, _TELLING = 10, 256
+#: Up to so many terms the first and the last one count as whole words; in a longer text they may be cut.
+_FEW = 7
+#: Chunks that are asked for at a time.
+_ROWS = 128
+
+PlacesFailure: TypeAlias = StorageFailure | LexicalFailure
+
+
+@frozen
+class Place:
+    """Where a text stands first in a document, whose whole text is at hand."""
+
+    record: DocumentRecord
+    span: Span
+    text: str = field(repr=False)
+
+    @property
+    def count(self) -> int:
+        """How often the document has it; places that overlap count each."""
+        return occurrence_of(self.text, self.span)[1]
+
+
+@frozen
+class StoredText:
+    """A stored document with its text and the chunks it is put together from, in order."""
+
+    record: DocumentRecord
+    text: str = field(repr=False)
+    chunks: tuple[StoredChunk, ...] = field(repr=False)
+
+
+@frozen(eq=False, repr=False)
+class Passages:
+    """The documents of one generation, to be searched for texts. Good for as long as the pair's view is open."""
+
+    pair: Pair
+    index: LexicalIndex
+    _texts: OrderedDict[str, StoredText] = field(factory=OrderedDict, init=False)
+    _rows: dict[int, str] = field(factory=dict, init=False)
+
+    def exact_places(
+        self, text: str, limit: int, without: str | None = None
+    ) -> Result[tuple[Place, ...], PlacesFailure]:
+        """The first `limit` documents by source that hold the text letter for letter, but not the one with the id `without`.
+
+        None for a text without a word. At most `MOST_DOCUMENTS` are read, those that share most with it.
+        """
+        proposed = self.proposed(text)
+        if isinstance(proposed, Failure):
+            return proposed
+        found: list[Place] = []
+        for stored in self.read(each for each in proposed.unwrap() if each != without):
+            if isinstance(stored, Failure):
+                return stored
+            at = stored.unwrap().text.find(text)
+            if at >= 0:
+                found.append(Place(stored.unwrap().record, Span(at, at + len(text)), stored.unwrap().text))
+        return Success(tuple(sorted(found, key=lambda place: place.record.source)[: max(0, limit)]))
+
+    def proposed(self, text: str) -> Result[tuple[str, ...], PlacesFailure]:
+        """Ids of the documents that may hold a text, those first that share most of what was asked for."""
+        asked = self._probes(text)
+        if self.pair.searcher is None or not asked:
+            return Success(())
+        owners = self._owners()
+        if isinstance(owners, Failure):
+            return owners
+        votes: Counter[str] = Counter()
+        for query, telling in asked:
+            found = self.pair.searcher.candidates(query, telling or _ROWS)
+            if isinstance(found, Failure):
+                return found
+            if telling and found.unwrap().matches > telling:
+                continue
+            # A row without an owner is a ghost of a damaged index; it proposes nothing.
+            rows = (owners.unwrap().get(row) for row, _ in found.unwrap().rows)
+            votes.update(list(dict.fromkeys(owner for owner in rows if owner is not None)))
+        return Success(tuple(owner for owner, _ in votes.most_common(MOST_DOCUMENTS)))
+
+    def read(self, documents: Iterable[str]) -> Iterator[Result[StoredText, StorageFailure]]:
+        """The texts of these documents, as far as `MOST_READ` goes."""
+        read = 0
+        for each in documents:
+            stored = self.stored(each)
+            if isinstance(stored, Failure):
+                yield stored
+                return
+            text = stored.unwrap()
+            if text is not None:
+                yield Success(text)
+                read += len(text.text)
+            if read > MOST_READ:
+                return
+
+    def stored(self, document_id: str) -> Result[StoredText | None, StorageFailure]:
+        """One document with its text; None where it is not there, or its chunks do not make up a text."""
+        if document_id in self._texts:
+            self._texts.move_to_end(document_id)
+            return Success(self._texts[document_id])
+        at = self.pair.generation.mark.generation
+        records = self.pair.view.records(RecordOfDocument(document_id), at)
+        if isinstance(records, Failure):
+            return records
+        chunks = self.pair.view.chunks(ChunksOfDocument(document_id), at)
+        if isinstance(chunks, Failure):
+            return chunks
+        text = rebuilt_text(chunks.unwrap())
+        if not records.unwrap() or text is None:
+            return Success(None)
+        self._texts[document_id] = StoredText(records.unwrap()[0], text, chunks.unwrap())
+        while len(self._texts) > 1 and sum(len(each.text) for each in self._texts.values()) > _KEPT:
+            self._texts.popitem(last=False)
+        return Success(self._texts[document_id])
+
+    def _owners(self) -> Result[dict[int, str], StorageFailure]:
+        """The document of every row."""
+        if not self._rows:
+            live = self.pair.view.live(self.pair.generation.mark.generation)
+            if isinstance(live, Failure):
+                return live
+            self._rows.update(live.unwrap())
+        return Success(self._rows)
+
+    def _probes(self, text: str) -> list[tuple[LexicalQuery, int]]:
+        """What the index is asked for a text. With a number: an answer with more matches than that says nothing."""
+        if len(text) < LEAST_LENGTH:
+            return []
+        view = search_view(text)[0]
+        terms = self.index.terms(view)
+        first, last = _whole_words(view.split())
+        inner = terms[first:last]
+        phrases = [terms, inner] if len(terms) <= _FEW else [*windows(inner, *_LONG), *windows(inner, *_SHORT)]
+        words = sorted(dict.fromkeys(terms if len(terms) <= _FEW else inner), key=len, reverse=True)[:_WORDS]
+        asked = dict.fromkeys(phrase for phrase in map(tuple, phrases) if len(phrase) > 1)
+        return [
+            *((LexicalQuery(tuple(sorted(set(phrase))), (), (phrase,)), 0) for phrase in asked),
+            *((LexicalQuery((word,), (word,)), _TELLING) for word in words),
+            *([(LexicalQuery(tuple(sorted(words))), 0)] if words else []),
+        ]
+
+
+def windows(terms: Sequence[str], length: int, most: int) -> list[tuple[str, ...]]:
+    """Up to `most` stretches of at most `length` terms that do not overlap: from the start, the end, evenly between."""
+    count = min(most, max(1, len(terms) // length))
+    length = min(length, len(terms))
+    free = len(terms) - length
+    starts = [free * number // max(1, count - 1) for number in range(count)]
+    return [tuple(terms[start : start + length]) for start in starts]
+
+
+def _whole_words(tokens: Sequence[str]) -> tuple[int, int]:
+    """The stretch of the tokens without those at the edges, of which a text may hold a part only.
+
+    A token over `TOKEN_BYTES` is cut from its beginning on, so all its pieces go with it.
+    """
+    first, last = 0, len(tokens)
+    while first < last:
+        first += 1
+        if not _may_be_a_piece(tokens[first - 1]):
+            break
+    while first < last:
+        last -= 1
+        if not _may_be_a_piece(tokens[last]):
+            break
+    return first, last
+
+
+def _may_be_a_piece(token: str) -> bool:
+    return len(token.encode()) > TOKEN_BYTES - 4
