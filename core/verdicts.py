@@ -200,6 +200,11 @@ def unknown_chunk(chunk_id: str) -> Verification:
     return _verification(Reason.UNKNOWN_CHUNK, f"the collection knows no chunk {chunk_id}")
 
 
+def unknown_document(document_id: str) -> Verification:
+    """The verdict on a version that the collection does not know."""
+    return _verification(Reason.UNKNOWN_DOCUMENT, f"the collection does not have the version {document_id}")
+
+
 def _compared(citation: Citation, text: str, cited: str | None) -> Verification:
     start, end = citation.span.start, citation.span.end
     found = text[start:end] if 0 <= start < end <= len(text) else None

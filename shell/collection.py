@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from attrs import evolve
 
 from groundkit import config
-from groundkit.core.result import Failure
+from groundkit.core.result import Failure, Success
 from groundkit.core.settings import SettingsChange
 from groundkit.core.storage import AllRecords, RecordOfSource
 from groundkit.errors import RetrievalError, error_of
@@ -23,17 +23,19 @@ if TYPE_CHECKING:
     from groundkit.core.live import Live
     from groundkit.core.model import Citation, DocumentRecord, RetrievalResult, Verification
     from groundkit.core.older import OldChunk, OldStore
+    from groundkit.core.portable import PortableCitation
     from groundkit.core.storage import Mark
+    from groundkit.core.units import SpanUnits
     from groundkit.core.walking import Explanation, Found
     from groundkit.doctor import Diagnosis
     from groundkit.drop import Removed
     from groundkit.fetch import FetchedChunk
     from groundkit.ingest import IngestReport, SourceEvent
     from groundkit.status import IndexStatus
-    from groundkit.verifying import Checked
+    from groundkit.verifying import Checked, Citable
 
-#: Bytes of sources that a search reads at most to verify its hits; the rest of them are `unresolvable`, `budget`.
-VERIFY_BUDGET = 256 * 1024 * 1024
+#: What a search spends at most to verify its hits: bytes of sources, and seconds. Those it does not come to stay unchecked.
+VERIFY_BYTES, VERIFY_SECONDS = 256 * 1024 * 1024, 10.0
 
 #: How often somebody looks again because pages were replaced meanwhile.
 _FRESH_VIEWS = 4
@@ -121,11 +123,20 @@ class Collection(Opened):
 
     # -- reading
 
-    def search(self, query: str, *, limit: int = 10, offset: int = 0, verify: bool = False) -> list[RetrievalResult]:
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        offset: int = 0,
+        verify: bool = False,
+        verify_bytes: int = VERIFY_BYTES,
+        verify_seconds: float = VERIFY_SECONDS,
+    ) -> list[RetrievalResult]:
         """The best `limit` passages after the first `offset`, by (−score, source, start): BM25 over live documents.
 
-        With `verify`, each hit's source is looked at again, as far as `VERIFY_BUDGET` goes. A query without a word has
-        no hits.
+        With `verify`, each hit's source is looked at again, as far as `verify_bytes` of sources (extracted ones count 128
+        times) and `verify_seconds` go; what nobody came to look at has no verification. A query without a word has no hits.
         """
         from groundkit.search import SearchRequest, search_under
 
@@ -134,15 +145,17 @@ class Collection(Opened):
         def look() -> list[RetrievalResult]:
             language = self._known().language
             hits = list(self._or_raise(search_under(language, self._ports.lexical, self._reader, request)))
-            return self._checked(hits) if verify else hits
+            return self._checked(hits, verify_bytes, verify_seconds) if verify else hits
 
         return self._unmissed(look, lambda hits: any(_missed(hit.verification) for hit in hits))
 
-    def _checked(self, hits: list[RetrievalResult]) -> list[RetrievalResult]:
+    def _checked(self, hits: list[RetrievalResult], size: int, seconds: float) -> list[RetrievalResult]:
         from groundkit.verifying import Budget, verify_together
 
         citations = [hit.citation for hit in hits]
-        checks = verify_together(self._lookup(), citations, Budget(VERIFY_BUDGET, 10.0))
+        # A search does not look for a passage in other files than its own.
+        lookup = evolve(self._lookup(), elsewhere=None)
+        checks = verify_together(lookup, citations, Budget(size, seconds))
         return [evolve(hit, verification=check) for hit, check in zip(hits, checks, strict=True)]
 
     def _unmissed(self, look: Callable[[], T], misses: Callable[[T], bool]) -> T:
@@ -170,13 +183,16 @@ class Collection(Opened):
 
         return self._ports.lexical(self._known().language).terms(search_view(text)[0])
 
-    def verify(self, citation: Citation) -> Verification:
-        """Look at the cited source again. Never raises."""
+    def verify(self, citation: Citable) -> Verification:
+        """Look at the cited source again. Never raises.
+
+        Where it does not say so any more, the verification says where the passage went, if that can be told.
+        """
         from groundkit.verifying import verify
 
         return verify(self._lookup(), citation)
 
-    def verify_each(self, citations: Iterable[Citation]) -> Iterator[Checked]:
+    def verify_each(self, citations: Iterable[Citable]) -> Iterator[Checked]:
         """Each citation with its verification, in order; citations of one source in a row share one reading of it."""
         from groundkit.verifying import verify_all
 
@@ -208,6 +224,55 @@ class Collection(Opened):
 
         settings = self._known()
         return live_each(self._ports, settings, self._extracting, self._text_of, citations)
+
+    def portable(self, citation: Citation) -> PortableCitation:
+        """The citation with everything that somebody needs to check it who has the source and nothing else.
+
+        `RetrievalError` where the collection does not have the cited version (any more).
+        """
+        (found,) = self.portable_each((citation,))
+        return found
+
+    def portable_each(self, citations: Iterable[Citation]) -> Iterator[PortableCitation]:
+        """The same for many, in order; citations of one document in a row share one reading of it."""
+        from groundkit.exporting import Exporter
+
+        exporter = Exporter(self._name, self._stored_chunks)
+        for citation in citations:
+            yield self._known_or_raise(exporter.portable(citation))
+
+    def document_text(self, document_id: str) -> str | None:
+        """The text of a stored version as it was ingested; None where the collection does not have it (any more)."""
+        return self._text_of(document_id)
+
+    def units(self, citation: Citation) -> SpanUnits:
+        """A citation's span in code points, UTF-8 bytes, UTF-16 units, and lines and columns of the document's text.
+
+        `RetrievalError` where the collection does not have the cited version (any more).
+        """
+        from groundkit.core.units import OffsetMap
+        from groundkit.exporting import within
+
+        text = self._text_of(citation.document_id)
+        return self._known_or_raise(within(citation, text, lambda whole: OffsetMap.of(whole).units(citation.span)))
+
+    def link(self, citation: Citation) -> str:
+        """What a browser opens the passage by: `file.md#char=10,25` (RFC 5147), `file.pdf#page=3`, or for HTML a text fragment.
+
+        Of a local source it is relative to the base directory. `RetrievalError` where the collection does not have the cited
+        version (any more).
+        """
+        from groundkit.core.links import link_of
+        from groundkit.exporting import within
+
+        start, end = citation.start_offset, citation.end_offset
+        text = self._text_of(citation.document_id)
+        return self._known_or_raise(within(citation, text, lambda whole: link_of(citation, whole[start:end], whole)))
+
+    def _known_or_raise(self, result: Success[T] | Failure[Verification]) -> T:
+        if isinstance(result, Failure):
+            raise RetrievalError(result.failure())
+        return result.unwrap()
 
     def resolve_citation(self, citation: Citation) -> str:
         """The text a citation stands for, as its source has it now; `RetrievalError` where it does not say so any more."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -20,7 +20,9 @@ from groundkit.reading import Reader, settings_if_any, stored_settings
 if TYPE_CHECKING:
     from groundkit.core.ports import Ports, SourceReader, StoreView
     from groundkit.core.sources import ReadFailure
-    from groundkit.core.storage import Generation, StoreState
+    from groundkit.core.storage import Generation, StoredChunk, StoreState
+    from groundkit.elsewhere import Elsewhere
+    from groundkit.passages import Passages
     from groundkit.render import AnyFailure
     from groundkit.requests import NoBaseGiven
     from groundkit.verifying import Extractors, Lookup, OpenSources
@@ -123,7 +125,27 @@ class Opened:
         base = stored.base if self._base is None else config.relative_base(self._base, self._index_directory)
         extractors = self._extractors(stored.cache_bytes)
         opener = None if base is None else self._opener(base)
-        return Lookup(opener, extractors, stored, self._ingested, self._ports.snapshots)
+        return Lookup(
+            opener, extractors, stored, self._ingested, self._ports.snapshots, self._elsewhere(opener, stored)
+        )
+
+    def _elsewhere(self, sources: OpenSources | None, settings: Settings) -> Callable[[], Elsewhere]:
+        """Where else to look for what is gone."""
+
+        def passages() -> Passages | None:
+            from groundkit.passages import Passages
+
+            pair = self._reader(settings.language).pair()
+            return (
+                None if isinstance(pair, Failure) else Passages(pair.unwrap(), self._ports.lexical(settings.language))
+            )
+
+        def elsewhere() -> Elsewhere:
+            from groundkit.elsewhere import Elsewhere
+
+            return Elsewhere(sources, settings.max_bytes, self._ports.extractors.kinds, passages)
+
+        return elsewhere
 
     def _without_base(self, why: str) -> Lookup:
         from groundkit.core.sources import ReadFailure, ReadProblem
@@ -152,9 +174,13 @@ class Opened:
         """The text of a document as it was ingested, if the collection still has this version."""
         from groundkit.core.auditing import rebuilt_text
 
-        with self._standing() as (view, generation):
-            stored = self._or_raise(view.chunks(ChunksOfDocument(document_id), generation.mark.generation))
+        stored = self._stored_chunks(document_id)
         return rebuilt_text(stored) if stored else None
+
+    def _stored_chunks(self, document_id: str) -> tuple[StoredChunk, ...]:
+        """The chunks of a document in order; none where the collection does not have it."""
+        with self._standing() as (view, generation):
+            return self._or_raise(view.chunks(ChunksOfDocument(document_id), generation.mark.generation))
 
     def _stored_settings(self) -> Settings | None:
         return self._or_raise(settings_if_any(self._ports.documents))

@@ -1,12 +1,16 @@
 """Citations checked with nothing but the sources, without a collection."""
 
+from __future__ import annotations
+
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from attrs import evolve
 
+from groundkit import verifying
 from groundkit.compose import extractions, snapshots_in, sources_below
 from groundkit.config import collection_name
 from groundkit.core import snapshots
@@ -19,11 +23,47 @@ from groundkit.core.settings import Settings
 from groundkit.errors import RetrievalError, error_of
 from groundkit.extracting import Extracting, process_memo
 from groundkit.extractors import Registry
-from groundkit.verifying import Extractors, Lookup, OpenSources, resolve, verify
+from groundkit.verifying import Checked, Extractors, Lookup, OpenSources, resolve
+
+if TYPE_CHECKING:
+    from groundkit.elsewhere import Elsewhere
+    from groundkit.verifying import Citable
 
 PathLike = str | os.PathLike[str]
 
 STYLE = Style.WINDOWS if os.name == "nt" else Style.POSIX
+
+
+def verify(
+    citation: Citable,
+    *,
+    base: PathLike | None = None,
+    snapshot_dir: PathLike | None = None,
+    extractors: Sequence[Extractor] = (),
+    settings: Settings | None = None,
+) -> Verification:
+    """Check a citation, or one that travelled, with nothing but the base directory, or for that of a page the snapshot
+    directory. Never raises.
+
+    Without the document as it was ingested a passage that is not at its place is `moved` where its text stands once more
+    between the neighbours that were recorded, and else `changed`. `extractors` are asked before the built-in ones; `settings`
+    have the limits, where they are not the usual ones.
+    """
+    with _lookup(base, snapshot_dir, extractors, settings) as lookup:
+        return verifying.verify(lookup, citation)
+
+
+def verify_each(
+    citations: Iterable[Citable],
+    *,
+    base: PathLike | None = None,
+    snapshot_dir: PathLike | None = None,
+    extractors: Sequence[Extractor] = (),
+    settings: Settings | None = None,
+) -> Iterator[Checked]:
+    """The same for many, in order; citations of one source in a row share one reading of it."""
+    with _lookup(base, snapshot_dir, extractors, settings) as lookup:
+        yield from verifying.verify_all(lookup, citations)
 
 
 def verify_citation(
@@ -42,7 +82,7 @@ def verify_citation(
     """
     expected = citation if expected_text is None else evolve(citation, digest=text_digest(expected_text))
     with _lookup(base, snapshot_dir, extractors, settings) as lookup:
-        return verify(lookup, expected)
+        return verifying.verify(lookup, expected)
 
 
 def resolve_citation(
@@ -66,9 +106,16 @@ def _lookup(
     base: PathLike | None, snapshot_dir: PathLike | None, extractors: Sequence[Extractor], settings: Settings | None
 ) -> Iterator[Lookup]:
     kept = None if snapshot_dir is None else snapshots_in(Path(os.path.abspath(snapshot_dir)))
+    opener, limits = _opener_of(base), settings or Settings()
     with closing(Extracting(extractions, process_memo())) as extracting:
         how = Extractors(Registry(tuple(extractors)), extracting)
-        yield Lookup(_opener_of(base), how, settings or Settings(), snapshots=kept)
+
+        def elsewhere() -> Elsewhere:
+            from groundkit.elsewhere import Elsewhere
+
+            return Elsewhere(opener, limits.max_bytes, how.registry.kinds)
+
+        yield Lookup(opener, how, limits, snapshots=kept, elsewhere=elsewhere)
 
 
 def _opener_of(base: PathLike | None) -> OpenSources | None:

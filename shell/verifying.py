@@ -77,6 +77,8 @@ class Elsewhere(Protocol):
     def same_bytes(self, citation: Citation) -> str | None:
         """Another source below the base that has the very bytes that this one had."""
 
+    def close(self) -> None: ...
+
 
 @frozen
 class Budget:
@@ -109,7 +111,7 @@ class Lookup:
     settings: Settings
     ingested: Callable[[str], str | None] = _not_at_hand
     snapshots: KeptFiles | None = None
-    elsewhere: Elsewhere | None = None
+    elsewhere: Callable[[], Elsewhere] | None = None
 
 
 @frozen
@@ -156,7 +158,8 @@ def _looked_at(
     lookup: Lookup, citations: Iterable[Citable], budget: Budget | None
 ) -> Iterator[tuple[Citation, Verification | None]]:
     with ExitStack() as stack:
-        looker = _Looker(lookup, _reading(lookup, stack), None if budget is None else _Purse(budget))
+        elsewhere = None if lookup.elsewhere is None else stack.enter_context(closing(lookup.elsewhere()))
+        looker = _Looker(lookup, _reading(lookup, stack), elsewhere, None if budget is None else _Purse(budget))
         for citation, brought in map(_parts, citations):
             evidence = looker.evidence(citation)
             if evidence is None:
@@ -165,8 +168,8 @@ def _looked_at(
             verification = judge(citation, evidence, brought)
             if verification.verdict is Verdict.DRIFTED:
                 verification = looker.drift(citation, evidence, verification, brought)
-            elif verification.reason is Reason.SOURCE_MISSING and lookup.elsewhere is not None:
-                verification = _sought(lookup.elsewhere, citation, verification)
+            elif verification.reason is Reason.SOURCE_MISSING and elsewhere is not None:
+                verification = _sought(elsewhere, citation, verification)
             yield citation, verification
 
 
@@ -226,6 +229,7 @@ class _Looker:
 
     _lookup: Lookup
     _read: _Read
+    _elsewhere: Elsewhere | None
     _purse: _Purse | None
     _last: tuple[tuple[str, Provenance], Evidence] | None = None
     _failed: dict[tuple[str, Provenance], Evidence] = Factory(dict)
@@ -277,9 +281,9 @@ class _Looker:
 
     def _beyond(self, citation: Citation, found: Verification, cited: str | None, now: str) -> Verification:
         """A passage that is gone from its source may stand in another document."""
-        if self._lookup.elsewhere is None or not cited or found.reason is Reason.AMBIGUOUS or cited in now:
+        if self._elsewhere is None or not cited or found.reason is Reason.AMBIGUOUS or cited in now:
             return found
-        other = self._lookup.elsewhere.passage(citation, cited)
+        other = self._elsewhere.passage(citation, cited)
         if other is None:
             return found
         place = f"{other.source} at {other.span.start}–{other.span.end}"
@@ -420,7 +424,7 @@ def _text_of(read: ReadSource) -> Evidence:
 def resolve(lookup: Lookup, citation: Citation) -> Result[str, Verification]:
     """The text a citation stands for, if its source still says it; else the verification that says what became of it."""
     with ExitStack() as stack:
-        evidence = _Looker(lookup, _reading(lookup, stack), None).evidence(citation)
+        evidence = _Looker(lookup, _reading(lookup, stack), None, None).evidence(citation)
     assert evidence is not None  # nothing is left out without a budget
     verification = judge(citation, evidence)
     if verification and isinstance(evidence, TextFound | SnapshotFound):

@@ -6,7 +6,15 @@ from typing import Any
 from cattrs import Converter
 from cattrs.gen import make_dict_unstructure_fn, override
 
-from groundkit.core.model import Citation, DocumentRecord, RetrievalResult, extractor_of, source_class_of
+from groundkit.core.model import (
+    Citation,
+    DocumentRecord,
+    FoundIn,
+    RetrievalResult,
+    Verification,
+    extractor_of,
+    source_class_of,
+)
 
 #: Grows when a field of any JSON answer changes its meaning or goes.
 SCHEMA = 1
@@ -19,6 +27,8 @@ def _converter() -> Converter:
     converter = Converter()
     for kind in (Citation, DocumentRecord):
         converter.register_unstructure_hook(kind, _flat(converter, kind))
+    converter.register_unstructure_hook(FoundIn, _flat_span(make_dict_unstructure_fn(FoundIn, converter)))
+    converter.register_unstructure_hook(Verification, _told(converter))
     plain = make_dict_unstructure_fn(RetrievalResult, converter, citation=override(), locator=override(omit=True))
     converter.register_unstructure_hook(RetrievalResult, plain)
     return converter
@@ -39,6 +49,36 @@ def _flat(converter: Converter, kind: type[Any]) -> Any:
         return data
 
     return flattened
+
+
+def _flat_span(plain: Any) -> Any:
+    """A dict with `start` and `end` instead of a `span`."""
+
+    def flattened(value: Any) -> Data:
+        data: Data = plain(value)
+        span = data.pop("span")
+        return {**data, "start": span["start"], "end": span["end"]}
+
+    return flattened
+
+
+#: What a verification has only where there is something to say.
+_IF_ANY = ("span", "locator", "similarity", "candidates", "found_in", "same_bytes_at", "cited", "found")
+
+
+def _told(converter: Converter) -> Any:
+    """A dict with the word diff, where there is one."""
+    only = {name: override(omit_if_default=True) for name in _IF_ANY}
+    plain = make_dict_unstructure_fn(Verification, converter, **only)  # type: ignore[arg-type]
+
+    def told(value: Verification) -> Data:
+        data: Data = plain(value)
+        if "locator" in data:
+            data["locator"] = {"line": data["locator"]["line"], "column": data["locator"]["column"]}
+        parts = value.diff
+        return data | ({"diff": converter.unstructure(parts)} if parts else {})
+
+    return told
 
 
 def data_of(value: object) -> Any:
