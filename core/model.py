@@ -326,6 +326,7 @@ class Reason(StrEnum):
     SNAPSHOT_CORRUPT = "snapshot_corrupt"
     UNKNOWN_DOCUMENT = "unknown_document"
     UNKNOWN_CHUNK = "unknown_chunk"
+    CITATION_REFUSED = "citation_refused"
     BUDGET = "budget"
 
 

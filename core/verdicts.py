@@ -38,6 +38,7 @@ VERDICT_OF: dict[Reason, Verdict] = {
         Reason.SNAPSHOT_CORRUPT,
         Reason.UNKNOWN_DOCUMENT,
         Reason.UNKNOWN_CHUNK,
+        Reason.CITATION_REFUSED,
         Reason.BUDGET,
     ),
     Verdict.UNRESOLVABLE,

@@ -256,10 +256,11 @@ class Collection(Opened):
         text = self._text_of(citation.document_id)
         return self._known_or_raise(within(citation, text, lambda whole: OffsetMap.of(whole).units(citation.span)))
 
-    def link(self, citation: Citation) -> str:
+    def link(self, citation: Citation) -> str | None:
         """What a browser opens the passage by: `file.md#char=10,25` (RFC 5147), `file.pdf#page=3`, or for HTML a text fragment.
 
-        Of a local source it is relative to the base directory. `RetrievalError` where the collection does not have the cited
+        Of a local source it is relative to the base directory. None of a citation from elsewhere whose source is neither below
+        a base nor a page. `RetrievalError` where the collection does not have the cited
         version (any more).
         """
         from groundkit.core.links import link_of

@@ -1,11 +1,16 @@
 """`gk verify`."""
 
+from __future__ import annotations
+
 from collections import Counter
-from collections.abc import Iterator
-from itertools import tee
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
+from click.core import ParameterSource
 
+from groundkit.cli.checks import Row, Where, all_rows, file_rows, named_rows, with_live
 from groundkit.cli.common import (
     badge,
     base_option,
@@ -18,67 +23,141 @@ from groundkit.cli.common import (
     print_json,
     print_json_line,
     style,
-    unsecret,
     use_color,
 )
 from groundkit.cli.printable import one_line
-from groundkit.collection import Collection
-from groundkit.core.live import Live, LiveState
-from groundkit.core.model import Citation, Reason, Verdict, Verification
-from groundkit.core.url_kinds import is_url
+from groundkit.core.live import LiveState
+from groundkit.core.model import SourceClass, Verdict, Verification
+from groundkit.core.result import Failure
+
+if TYPE_CHECKING:
+    from groundkit.reports.rows import Row as ReportRow
 
 
 @click.command("verify")
 @click.argument("names", nargs=-1, metavar="[CHUNK_OR_SOURCE]...")
-@click.option("--live", is_flag=True, help="Also fetch cited web pages again, and say whether they still say it.")
 @click.option("--all", "everything", is_flag=True, help="Check every citation of the collection.")
-@click.option("-v", "--verbose", is_flag=True, help="With --all: print what is verified, too.")
+@click.option(
+    "--file",
+    "file",
+    metavar="FILE",
+    type=click.File("rb"),
+    help="Check the citations of a JSON or JSON lines file, or of standard input (-); an index is used only if there is one.",
+)
+@click.option("--live", is_flag=True, help="Also fetch cited web pages again, and say whether they still say it.")
+@click.option("-v", "--verbose", is_flag=True, help="Print what is verified, too, where it is only counted.")
 @collection_options
 @base_option
-@format_option("human", "json", "jsonl")
+@click.option("--snapshot-dir", metavar="DIR", help="With --file: where the snapshots of web pages lie.")
+@format_option("human", "json", "jsonl", "markdown", "junit", "html")
 @color_option
+@click.pass_context
 def verify_command(
+    context: click.Context,
     names: tuple[str, ...],
-    live: bool,
     everything: bool,
+    file: BinaryIO | None,
+    live: bool,
     verbose: bool,
     index_dir: str | None,
     collection: str,
     base_dir: str | None,
+    snapshot_dir: str | None,
     form: str,
     color: str,
 ) -> int:
     """Look at the sources of citations again. Exit code 1 when one has drifted or cannot be resolved.
 
     CHUNK is a chunk id, or the beginning of one, as `gk search` prints it; a SOURCE, as `gk files` lists it, stands for all of
-    its citations. A web page is held against its snapshot, the copy kept at its ingest, without the network; what --live finds
-    changes neither a verdict nor the exit code.
+    its citations. What drifted is looked for: it may have moved, been edited, or be gone. A web page is held against its
+    snapshot, the copy kept at its ingest, without the network; what --live finds changes neither a verdict nor the exit code.
+
+    The citations of a --file are those that `gk cite` writes. Each is checked in the collection that it names, if the index has
+    that, and else below the working directory or --base-dir.
     """
-    if everything == bool(names):
-        raise click.UsageError("give chunk ids or sources, or --all")
+    if (everything, bool(names), file is not None).count(True) != 1:
+        raise click.UsageError("give chunk ids or sources, or --all, or --file")
+    if snapshot_dir is not None and file is None:
+        raise click.UsageError("--snapshot-dir goes with --file; a collection has snapshots of its own")
+    if live and file is not None:
+        raise click.UsageError("--live goes with the citations of a collection, not with --file")
+    with ExitStack() as stack:
+        if file is not None:
+            given = context.get_parameter_source("collection") is not ParameterSource.DEFAULT
+            where = Where(index_dir, collection if given else None, base_dir, snapshot_dir)
+            rows = _of_file(file, where)
+        else:
+            found = stack.enter_context(opened(index_dir, collection, base_dir))
+            rows = all_rows(found) if everything else named_rows(found, names)
+            rows = with_live(found, rows) if live else rows
+        return _told(rows, form, verbose or bool(names), live, use_color(color))
+
+
+def _of_file(file: BinaryIO, where: Where) -> Iterator[Row]:
+    from groundkit.citation_files import read_citations
+
+    name = "standard input" if file.name in ("<stdin>", "-", 0) else str(file.name)
+    entries = read_citations(file.read(), name)
+    if isinstance(entries, Failure):
+        raise click.UsageError(one_line(str(entries.failure())))
+    return file_rows(entries.unwrap(), where)
+
+
+def _told(rows: Iterator[Row], form: str, verbose: bool, live: bool, color: bool) -> int:
+    """Print the rows as they come; the exit code."""
     counts: Counter[Verdict] = Counter()
     lives: Counter[LiveState] = Counter()
-    told = []
-    with opened(index_dir, collection, base_dir) as found:
-        rows = _all(found) if everything else _named(found, names)
-        for name, citation, verification, now in _with_live(found, rows) if live else ((*row, None) for row in rows):
-            counts[verification.verdict] += 1
-            lives.update([now.state] if now else [])
-            if form == "jsonl":
-                print_json_line(_data(name, citation, verification, now, live))
-            elif form == "json":
-                told.append(_data(name, citation, verification, now, live))
-            elif verbose or not everything or not verification or (now and now.state is not LiveState.SAME):
-                _print(name, citation, verification, now, use_color(color))
-    totals = {verdict.value: counts[verdict] for verdict in Verdict}
-    live_totals = {state.value: lives[state] for state in LiveState}
-    if form == "json":
-        print_json({"totals": totals, **({"live_totals": live_totals} if live else {}), "checked": told})
-    elif form == "human":
-        click.echo(", ".join(f"{name} {count}" for name, count in totals.items()))
-        if live:
-            click.echo(f"live: {', '.join(f'{name} {count}' for name, count in live_totals.items())}")
+
+    def counted() -> Iterator[Row]:
+        for row in rows:
+            counts[row.verification.verdict] += 1
+            lives.update([row.live.state] if row.live else [])
+            yield row
+
+    match form:
+        case "jsonl":
+            for row in counted():
+                print_json_line(_data(row, live))
+        case "json":
+            checked = [_data(row, live) for row in counted()]
+            totals = {
+                "totals": _totals(Verdict, counts),
+                **({"live_totals": _totals(LiveState, lives)} if live else {}),
+            }
+            print_json({**totals, "checked": checked})
+        case "human":
+            for row in counted():
+                if verbose or not row.verification or (row.live and row.live.state is not LiveState.SAME):
+                    _print(row, color)
+            click.echo(", ".join(f"{name} {count}" for name, count in _totals(Verdict, counts).items()))
+            if live:
+                click.echo("live: " + ", ".join(f"{name} {count}" for name, count in _totals(LiveState, lives).items()))
+        case _:
+            for piece in _report(form, counted(), verbose):
+                click.echo(piece, nl=False)
     return 0 if counts.total() == counts[Verdict.VERIFIED] else 1
+
+
+def _report(form: str, rows: Iterable[Row], verbose: bool) -> Iterator[str]:
+    if form == "markdown":
+        from groundkit.reports.markdown import markdown_report
+
+        return markdown_report(map(_for_report, rows))
+    if form == "junit":
+        from groundkit.reports.junit import junit_report
+
+        return junit_report(map(_for_report, rows))
+    from groundkit.reports.html import html_report
+
+    return html_report(map(_for_report, rows), list_verified=verbose)
+
+
+def _for_report(row: Row) -> ReportRow:
+    return row.name, row.citation, row.verification, row.live
+
+
+def _totals(kinds: type[Verdict | LiveState], counts: Counter[Verdict] | Counter[LiveState]) -> dict[str, int]:
+    return {each.value: counts[each] for each in kinds}  # type: ignore[index]
 
 
 _TINTS = {
@@ -89,54 +168,42 @@ _TINTS = {
     LiveState.UNREACHABLE: "magenta",
 }
 
-_Row = tuple[str, Citation | None, Verification]
 
-
-def _all(found: Collection) -> Iterator[_Row]:
-    for each in found.verify_all():
-        yield each.citation.chunk_id, each.citation, each.verification
-
-
-def _named(found: Collection, names: tuple[str, ...]) -> Iterator[_Row]:
-    for name in names:
-        if found.get_document_records(name):
-            for each in found.verify_all(name):
-                yield each.citation.chunk_id, each.citation, each.verification
-        elif is_url(name):
-            unknown = f"the collection has no page {unsecret(name)}; `gk files` lists those it has"
-            yield unsecret(name), None, Verification(Verdict.UNRESOLVABLE, Reason.UNKNOWN_DOCUMENT, unknown)
-        else:
-            fetched = found.fetch_chunk(name)
-            yield fetched.chunk_id, fetched.citation, fetched.verification
-
-
-def _with_live(
-    found: Collection, rows: Iterator[_Row]
-) -> Iterator[tuple[str, Citation | None, Verification, Live | None]]:
-    """Each row with what its page says now, where it is one of a page."""
-    these, those = tee(rows)
-    cited = (citation for _, citation, _ in those if citation is not None)
-    lives = found.live_each(cited)
-    for row in these:
-        yield *row, None if row[1] is None else next(lives)
-
-
-def _print(name: str, citation: Citation | None, verification: Verification, live: Live | None, color: bool) -> None:
-    where = one_line(name)
+def _print(row: Row, color: bool) -> None:
+    citation, verification = row.citation, row.verification
+    where = one_line(row.name)
     if citation is not None and citation.locator is not None:
-        where = f"{place(citation)} {name}"
+        where = f"{place(citation)}{_now(row)} {one_line(row.name)}"
     mark = incomplete_mark(citation is not None and citation.incomplete, color)
     click.echo(f"{badge(verification, color)}  {where}{mark}")
     click.echo(f"   {one_line(verification.detail)}")
-    if live is not None:
-        said = style(live.state.value, color, fg=_TINTS[live.state])
-        click.echo(f"   live: {said}: {one_line(live.detail)}")
+    print_diff(verification, color)
+    if row.live is not None:
+        said = style(row.live.state.value, color, fg=_TINTS[row.live.state])
+        click.echo(f"   live: {said}: {one_line(row.live.detail)}")
 
 
-def _data(
-    name: str, citation: Citation | None, verification: Verification, live: Live | None, asked: bool
-) -> dict[str, object]:
+def print_diff(verification: Verification, color: bool) -> None:
+    """The words of a passage then and now, where they differ."""
+    parts = verification.diff
+    if parts:
+        from groundkit.cli.diffs import diff_line
+
+        click.echo(f"   {diff_line(parts, color)}")
+
+
+def _now(row: Row) -> str:
+    """Where a passage stands now, if that is told by lines and columns."""
+    now = row.verification.locator
+    if now is None or row.citation is None or row.citation.source_class is not SourceClass.TEXT:
+        return ""
+    return f" → {now.line}:{now.column}"
+
+
+def _data(row: Row, live: bool) -> dict[str, object]:
     from groundkit.wire import data_of
 
-    data = {"chunk_id": name, "citation": data_of(citation), "verification": data_of(verification)}
-    return data | {"live": data_of(live)} if asked else data
+    data = {"chunk_id": row.name, "citation": data_of(row.citation), "verification": data_of(row.verification)}
+    if row.entry:
+        data = {"entry": row.entry, **data, "chunk_id": row.name if row.citation else None}
+    return data | {"live": data_of(row.live)} if live else data

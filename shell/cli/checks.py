@@ -1,0 +1,148 @@
+"""What `gk verify` looks at: citations of a collection, or those of a file; each becomes a row."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from itertools import tee
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+import click
+from attrs import frozen
+
+from groundkit import config
+from groundkit.cli.common import index_directory, unsecret
+from groundkit.core.model import Citation, Reason, Verdict, Verification
+from groundkit.core.result import Failure
+from groundkit.core.url_kinds import is_url
+from groundkit.opening import open as open_collection
+
+if TYPE_CHECKING:
+    from groundkit.citation_files import Entry
+    from groundkit.collection import Collection
+    from groundkit.core.live import Live
+    from groundkit.core.portable import PortableCitation
+    from groundkit.verifying import Checked, Citable
+
+    Check: TypeAlias = Callable[[Iterable[Citable]], Iterator[Checked]]
+
+
+@frozen
+class Row:
+    """One answer. `name` is the chunk id, or what was asked for; `entry` where it stands in a file of citations, if it does."""
+
+    name: str
+    citation: Citation | None
+    verification: Verification
+    live: Live | None = None
+    entry: str = ""
+
+
+def all_rows(found: Collection) -> Iterator[Row]:
+    for each in found.verify_all():
+        yield Row(each.citation.chunk_id, each.citation, each.verification)
+
+
+def named_rows(found: Collection, names: Sequence[str]) -> Iterator[Row]:
+    """Of a source all of its citations, of anything else the chunk it is the id of, or why there is none."""
+    for name in names:
+        if found.get_document_records(name):
+            for each in found.verify_all(name):
+                yield Row(each.citation.chunk_id, each.citation, each.verification)
+        elif is_url(name):
+            unknown = f"the collection has no page {unsecret(name)}; `gk files` lists those it has"
+            yield Row(unsecret(name), None, Verification(Verdict.UNRESOLVABLE, Reason.UNKNOWN_DOCUMENT, unknown))
+        else:
+            fetched = found.fetch_chunk(name)
+            yield Row(fetched.chunk_id, fetched.citation, fetched.verification)
+
+
+def with_live(found: Collection, rows: Iterator[Row]) -> Iterator[Row]:
+    """Each row with what its page says now, where it is one of a page."""
+    from attrs import evolve
+
+    these, those = tee(rows)
+    lives = found.live_each(row.citation for row in those if row.citation is not None)
+    for row in these:
+        yield row if row.citation is None else evolve(row, live=next(lives))
+
+
+@frozen
+class Where:
+    """Where the sources of a file's citations are looked for, as far as somebody said so."""
+
+    index_dir: str | None
+    collection: str | None
+    base_dir: str | None
+    snapshot_dir: str | None
+
+
+def file_rows(entries: Sequence[Entry], where: Where) -> Iterator[Row]:
+    """The citations of a file, in its order; what is none of them is refused by name and stops no other."""
+    from groundkit.core.portable import CitationRefused
+
+    found: dict[int, Verification] = {}
+    by_collection: dict[str, list[int]] = defaultdict(list)
+    for at, entry in enumerate(entries):
+        if isinstance(entry.found, CitationRefused):
+            found[at] = Verification(Verdict.UNRESOLVABLE, Reason.CITATION_REFUSED, str(entry.found))
+        else:
+            by_collection[where.collection or entry.found.collection].append(at)
+    with ExitStack() as stack:
+        for name, places in by_collection.items():
+            check = _check(name, where, stack)
+            # Those of one source one after the other, so that it is read once.
+            places.sort(key=lambda at: _source(entries[at].found))
+            for at, checked in zip(places, check(_portable(entries[at]) for at in places), strict=True):
+                found[at] = checked.verification
+    for at, entry in enumerate(entries):
+        if isinstance(entry.found, CitationRefused):
+            yield Row(entry.where, None, found[at], entry=entry.where)
+        else:
+            yield Row(entry.found.citation.chunk_id, entry.found.citation, found[at], entry=entry.where)
+
+
+def _portable(entry: Entry) -> PortableCitation:
+    from groundkit.core.portable import PortableCitation
+
+    assert isinstance(entry.found, PortableCitation)
+    return entry.found
+
+
+def _source(found: object) -> tuple[str, str]:
+    from groundkit.core.portable import PortableCitation
+
+    assert isinstance(found, PortableCitation)
+    return found.citation.source, found.citation.document_id
+
+
+def _check(collection: str, where: Where, stack: ExitStack) -> Check:
+    """In the collection that is meant, where there is one, for it knows what was ingested; else with the sources alone."""
+    kept = _collection(collection, where)
+    if kept is not None:
+        return stack.enter_context(kept).verify_each
+    return _alone(where.base_dir or os.curdir, where.snapshot_dir)
+
+
+def _collection(name: str, where: Where) -> Collection | None:
+    """None where the index has no such collection and nobody named one, or other snapshots than its own are given."""
+    if where.snapshot_dir is not None:
+        return None
+    asked_for = bool(where.index_dir or where.collection)
+    if not asked_for and isinstance(config.find_index(None, os.environ, Path.cwd()), Failure):
+        return None
+    found = open_collection(index_directory(where.index_dir), base=where.base_dir, collection=name)
+    if asked_for or found.exists:
+        return found
+    found.close()
+    return None
+
+
+def _alone(base: str, snapshot_dir: str | None) -> Check:
+    from groundkit.uncollected import verify_each
+
+    click.echo(f"gk: no collection is used; sources are looked for below {os.path.abspath(base)}", err=True)
+    return lambda citations: verify_each(citations, base=base, snapshot_dir=snapshot_dir)
