@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from groundkit.core.extraction import Hint as Hint
     from groundkit.core.extraction import NotExtracted as NotExtracted
     from groundkit.core.extraction import Page as Page
+    from groundkit.core.links import link_of as link_of
     from groundkit.core.live import Live as Live
     from groundkit.core.live import LiveState as LiveState
     from groundkit.core.model import Chunk as Chunk
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from groundkit.core.model import DocumentRecord as DocumentRecord
     from groundkit.core.model import ExtractionFacts as ExtractionFacts
     from groundkit.core.model import FetchFacts as FetchFacts
+    from groundkit.core.model import FoundIn as FoundIn
     from groundkit.core.model import FromExtractor as FromExtractor
     from groundkit.core.model import FromSnapshot as FromSnapshot
     from groundkit.core.model import FromText as FromText
@@ -40,21 +42,30 @@ if TYPE_CHECKING:
     from groundkit.core.older import OldStore as OldStore
     from groundkit.core.outline import Heading as Heading
     from groundkit.core.paths import is_within_base as is_within_base
+    from groundkit.core.portable import CitationProblem as CitationProblem
+    from groundkit.core.portable import CitationRefused as CitationRefused
+    from groundkit.core.portable import PortableCitation as PortableCitation
     from groundkit.core.ports import Extractor as Extractor
     from groundkit.core.result import Failure as Failure
     from groundkit.core.result import Success as Success
     from groundkit.core.settings import Settings as Settings
+    from groundkit.core.units import OffsetMap as OffsetMap
+    from groundkit.core.units import SpanUnits as SpanUnits
     from groundkit.core.walking import Explanation as Explanation
     from groundkit.core.walking import FoundFailed as FoundFailed
     from groundkit.core.walking import FoundFile as FoundFile
     from groundkit.core.walking import FoundSkipped as FoundSkipped
+    from groundkit.core.web_annotation import Selectors as Selectors
     from groundkit.core.web_failures import FetchFailed as FetchFailed
     from groundkit.core.web_failures import FetchProblem as FetchProblem
     from groundkit.core.web_failures import NotFetched as NotFetched
     from groundkit.core.web_failures import UrlProblem as UrlProblem
     from groundkit.core.web_failures import UrlRefused as UrlRefused
+    from groundkit.core.word_diff import Change as Change
+    from groundkit.core.word_diff import DiffPart as DiffPart
     from groundkit.doctor import Diagnosis as Diagnosis
     from groundkit.drop import Removed as Removed
+    from groundkit.errors import CitationError as CitationError
     from groundkit.errors import ConfigurationError as ConfigurationError
     from groundkit.errors import GroundkitError as GroundkitError
     from groundkit.errors import IngestionError as IngestionError
@@ -73,10 +84,19 @@ if TYPE_CHECKING:
     from groundkit.status import BoundDocuments as BoundDocuments
     from groundkit.status import IncompleteDocument as IncompleteDocument
     from groundkit.status import IndexStatus as IndexStatus
+    from groundkit.travelling import dump_citation as dump_citation
+    from groundkit.travelling import dump_citations as dump_citations
+    from groundkit.travelling import from_web_annotation as from_web_annotation
+    from groundkit.travelling import load_citation as load_citation
+    from groundkit.travelling import load_citations as load_citations
+    from groundkit.travelling import selectors_of as selectors_of
+    from groundkit.travelling import to_web_annotation as to_web_annotation
     from groundkit.uncollected import resolve_citation as resolve_citation
     from groundkit.uncollected import snapshot_dir_for as snapshot_dir_for
     from groundkit.uncollected import snapshot_path_for as snapshot_path_for
+    from groundkit.uncollected import verify as verify
     from groundkit.uncollected import verify_citation as verify_citation
+    from groundkit.uncollected import verify_each as verify_each
     from groundkit.verifying import Checked as Checked
 
 _HOME = {
@@ -97,6 +117,7 @@ _HOME = {
             "Page",
         ),
         "groundkit.core.web_failures": ("FetchFailed", "FetchProblem", "NotFetched", "UrlProblem", "UrlRefused"),
+        "groundkit.core.links": ("link_of",),
         "groundkit.core.live": ("Live", "LiveState"),
         "groundkit.core.model": (
             "Chunk",
@@ -105,6 +126,7 @@ _HOME = {
             "DocumentRecord",
             "ExtractionFacts",
             "FetchFacts",
+            "FoundIn",
             "FromExtractor",
             "FromSnapshot",
             "FromText",
@@ -124,12 +146,16 @@ _HOME = {
         ),
         "groundkit.core.outline": ("Heading",),
         "groundkit.core.paths": ("is_within_base",),
+        "groundkit.core.portable": ("CitationProblem", "CitationRefused", "PortableCitation"),
         "groundkit.core.ports": ("Extractor",),
         "groundkit.core.result": (
             "Failure",
             "Success",
         ),
         "groundkit.core.settings": ("Settings",),
+        "groundkit.core.units": ("OffsetMap", "SpanUnits"),
+        "groundkit.core.web_annotation": ("Selectors",),
+        "groundkit.core.word_diff": ("Change", "DiffPart"),
         "groundkit.core.walking": (
             "Explanation",
             "FoundFailed",
@@ -139,6 +165,7 @@ _HOME = {
         "groundkit.doctor": ("Diagnosis",),
         "groundkit.drop": ("Removed",),
         "groundkit.errors": (
+            "CitationError",
             "ConfigurationError",
             "GroundkitError",
             "IngestionError",
@@ -164,11 +191,22 @@ _HOME = {
             "IncompleteDocument",
             "IndexStatus",
         ),
+        "groundkit.travelling": (
+            "dump_citation",
+            "dump_citations",
+            "from_web_annotation",
+            "load_citation",
+            "load_citations",
+            "selectors_of",
+            "to_web_annotation",
+        ),
         "groundkit.uncollected": (
             "resolve_citation",
             "snapshot_dir_for",
             "snapshot_path_for",
+            "verify",
             "verify_citation",
+            "verify_each",
         ),
         "groundkit.verifying": ("Checked",),
     }.items()

@@ -38,6 +38,10 @@ class QueryError(GroundkitError, ValueError):
     """A query beyond the caps."""
 
 
+class CitationError(GroundkitError, ValueError):
+    """Data that was to be a citation is none; `failure` names everything that is wrong with it."""
+
+
 class RetrievalError(GroundkitError):
     """A citation does not resolve to its text. `verdict` says whether it drifted or is unresolvable."""
 

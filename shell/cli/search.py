@@ -41,6 +41,21 @@ if TYPE_CHECKING:
 )
 @click.option("--offset", metavar="N", type=click.IntRange(min=0), default=0, help="Hits to pass over.")
 @click.option("--verify/--no-verify", default=True, show_default=True, help="Look at the source of each hit again.")
+@click.option(
+    "--verify-bytes",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=256 * 1024 * 1024,
+    help="Bytes of sources to read for that, at most; extracted ones count 128 times. Default: 256 MiB.",
+)
+@click.option(
+    "--verify-seconds",
+    metavar="S",
+    type=click.FloatRange(min=0),
+    default=10.0,
+    show_default=True,
+    help="Seconds to take for that, at most. What is not come to stays unchecked.",
+)
 @click.option("--full", is_flag=True, help="Print whole passages.")
 @format_option("human", "json", "jsonl", "md", "paths")
 @color_option
@@ -51,6 +66,8 @@ def search_command(
     limit: int,
     offset: int,
     verify: bool,
+    verify_bytes: int,
+    verify_seconds: float,
     full: bool,
     form: str,
     color: str,
@@ -64,7 +81,14 @@ def search_command(
     if not text.strip():
         raise click.UsageError("the query is empty")
     with opened(index_dir, collection) as found:
-        hits = found.search(text, limit=limit, offset=offset, verify=verify)
+        hits = found.search(
+            text,
+            limit=limit,
+            offset=offset,
+            verify=verify,
+            verify_bytes=verify_bytes,
+            verify_seconds=verify_seconds,
+        )
         if form == "human":
             _print(found, hits, text, offset, full, use_color(color))
         else:

@@ -80,6 +80,8 @@ NOT_FOR_A_SEARCH = {
     "core.older", "core.outline", "core.planning", "core.recovery", "core.spans", "core.walking",
     "demo", "doctor", "drop", "fetch", "ingest", "ingest_pending", "ingest_run", "ingest_values", "offers", "render", "requests", "status",
     "testing", "uncollected", "core.versions", "wire", "writing",
+    "core.drift", "core.links", "core.percent", "core.portable", "core.text_directives", "core.units", "core.web_annotation",
+    "citation_files", "elsewhere", "exporting", "passages", "portable_json", "reports", "travelling",
 }  # fmt: skip
 #: Modules of the standard library that came with something a search no longer does.
 NOT_ITS_STANDARD_LIBRARY = {"csv", "decimal", "importlib.metadata", "logging", "shutil", "subprocess"}
