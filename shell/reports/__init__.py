@@ -1,0 +1,1 @@
+"""What a verification found, for other programs and for people: Markdown, JUnit XML, one HTML page."""

@@ -1,0 +1,214 @@
+"""A verification as one page of HTML: nothing is loaded, nothing is run, and what comes from documents is text."""
+
+import base64
+import hashlib
+from collections.abc import Iterable, Iterator
+
+from attrs import evolve, frozen
+
+from groundkit.core.live import LiveState
+from groundkit.core.model import Reason, Verdict, Verification
+from groundkit.core.word_diff import Change
+from groundkit.reports.rows import (
+    MARKS,
+    NO_SOURCE,
+    Row,
+    Stretch,
+    Totals,
+    by_source,
+    counted,
+    facts,
+    headed,
+    is_told,
+    passage,
+    place_of,
+)
+from groundkit.reports.signs import markup, markup_line, with_blanks
+from groundkit.reports.style import style_sheet
+
+#: Sources in the list at the top that is open by itself.
+_FEW = 12
+#: Citations from which on a browser lays out only those that are looked at.
+_MANY = 500
+_TAGS = {Change.SAME: ("", ""), Change.REMOVED: ("<del>", "</del>"), Change.ADDED: ("<ins>", "</ins>")}
+
+
+@frozen
+class _Section:
+    """What the top of the page has to know of a source."""
+
+    anchor: str
+    name: str
+    totals: Totals
+
+
+def html_report(
+    rows: Iterable[Row], title: str = "Citations", list_verified: bool = False, made_at: str = ""
+) -> Iterator[str]:
+    """The pieces of one page: totals, a filter, and for each source what is not verified, with the passage then and now.
+
+    What is verified is counted, and with `list_verified` told as well. The page has no time but `made_at`.
+    """
+    totals = Totals()
+    sections: list[_Section] = []
+    body = _sections(totals.watching(rows), sections, list_verified)
+    yield from headed(body, lambda: _head(title, made_at, totals, sections))
+    yield "</main>\n<footer><p>Spans are code points of the text, the end not included.</p></footer>\n</body>\n</html>\n"
+
+
+def _head(title: str, made_at: str, totals: Totals, sections: list[_Section]) -> Iterator[str]:
+    style = style_sheet()
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    name, many = markup_line(title), ' class="many"' if totals.rows > _MANY else ""
+    yield (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">\n'
+        f"<title>{_outcome(totals)} – {_plain(title)}</title>\n<style>{style}</style>\n</head>\n<body{many}>\n"
+        '<a class="skip" href="#sources">Skip to the sources</a>\n'
+        f'<header>\n<h1><bdi>{name}</bdi></h1>\n<p class="muted">{_outcome(totals)}'
+    )
+    yield f". Checked {markup_line(made_at)}.</p>\n" if made_at else "</p>\n"
+    yield '</header>\n<main>\n<h2 id="totals">Totals</h2>\n'
+    yield from _tables(totals)
+    yield from _filter(totals)
+    yield from _contents([section for section in sections if section.totals.unverified])
+    yield '<h2 id="sources" tabindex="-1">Sources</h2>\n'
+    yield "" if sections else "<p>There was nothing to check.</p>\n"
+
+
+def _plain(title: str) -> str:
+    """A title is no place for elements."""
+    return markup_line(title).replace('<b class="x">', "").replace("</b>", "")
+
+
+def _outcome(totals: Totals) -> str:
+    if not totals.rows:
+        return "No citation"
+    if not totals.unverified:
+        return f"{counted(totals.rows, 'citation')}, all verified"
+    return f"{totals.unverified:,} of {counted(totals.rows, 'citation')} not verified"
+
+
+def _tables(totals: Totals) -> Iterator[str]:
+    yield '<div class="tables">\n'
+    yield _table("Verdict", ((_badge(verdict), totals.verdicts[verdict]) for verdict in Verdict))
+    if totals.lives:
+        lives = [(state.value, totals.lives[state]) for state in LiveState if totals.lives[state]]
+        yield _table("Page as it is served now", lives)
+    yield "</div>\n"
+
+
+def _table(what: str, rows: Iterable[tuple[str, int]]) -> str:
+    told = "".join(f'<tr><th scope="row">{name}</th><td>{count:,}</td></tr>\n' for name, count in rows)
+    head = f'<thead><tr><th scope="col">{what}</th><th scope="col">Citations</th></tr></thead>'
+    return f"<table>\n{head}\n<tbody>\n{told}</tbody>\n</table>\n"
+
+
+def _filter(totals: Totals) -> Iterator[str]:
+    """Radio buttons that the style sheet reads; only such as leave something."""
+    counts = [("unverified", "not verified", totals.unverified)]
+    counts += [(verdict.value, verdict.value, totals.verdicts[verdict]) for verdict in Verdict]
+    counts += [(each.value, each.value, totals.reasons[each]) for each in Reason if each is not Reason.SAME]
+    if not totals.unverified > 0:
+        return
+    yield '<fieldset>\n<legend>Show</legend>\n<div class="choices">\n'
+    yield _choice("all", "all", totals.rows, " checked")
+    yield from (_choice(key, name, count) for key, name, count in counts if count)
+    yield "</div>\n</fieldset>\n"
+
+
+def _choice(key: str, name: str, count: int, state: str = "") -> str:
+    # A browser that fills forms in again after a reload would show a choice beside rows of another.
+    box = f'<input type="radio" name="show" id="show-{key}" autocomplete="off"{state}>'
+    return f'<label for="show-{key}">{box}{name.replace("_", " ")} ({count:,})</label>\n'
+
+
+def _contents(sections: list[_Section]) -> Iterator[str]:
+    if not sections:
+        return
+    state = " open" if len(sections) <= _FEW else ""
+    yield f'<nav aria-label="Sources that are not verified">\n<details{state}>\n'
+    yield f"<summary>{counted(len(sections), 'source')} with citations that are not verified</summary>\n<ol>\n"
+    for each in sections:
+        link = f'<a href="#{each.anchor}"><bdi dir="ltr" class="name">{each.name}</bdi></a>'
+        yield f'<li class="source {_classes(each.totals)}">{link} {_counts(each.totals)}</li>\n'
+    yield "</ol>\n</details>\n</nav>\n"
+
+
+def _sections(rows: Iterable[Row], sections: list[_Section], list_verified: bool) -> Iterator[str]:
+    for number, (source, cited) in enumerate(by_source(rows), start=1):
+        totals = Totals()
+        told = [_row(row) for row in totals.watching(cited) if list_verified or is_told(row)]
+        section = _Section(f"source-{number}", NO_SOURCE if source is None else markup_line(source), totals)
+        sections.append(section)
+        yield f'<section class="source {_classes(totals)}" aria-labelledby="{section.anchor}">\n'
+        yield f'<h3 id="{section.anchor}" tabindex="-1"><bdi dir="ltr" class="name">{section.name}</bdi></h3>\n'
+        yield f'<p class="muted">{_counts(totals)}</p>\n'
+        yield from told
+        yield "</section>\n"
+
+
+def _classes(totals: Totals) -> str:
+    found = {verdict.value for verdict in totals.verdicts} | {reason.value for reason in totals.reasons}
+    return " ".join(sorted(found | ({"unverified"} if totals.unverified else set())))
+
+
+def _counts(totals: Totals) -> str:
+    counts = ((verdict, totals.verdicts[verdict]) for verdict in Verdict)
+    return ", ".join(f"{MARKS[verdict]} {count:,} {verdict.value}" for verdict, count in counts if count)
+
+
+def _row(row: Row) -> str:
+    _, _, verification, _ = row
+    state, extra = ("", "") if verification else (" open", " unverified")
+    kinds = f"row {verification.verdict.value} {verification.reason.value}{extra}"
+    reason = "" if verification.reason is Reason.SAME else f"{verification.reason.value.replace('_', ' ')}: "
+    place = f'<h4>{reason}<bdi dir="ltr" class="place">{markup_line(place_of(row))}</bdi></h4>'
+    detail = f'<p class="detail">{markup_line(verification.detail)}</p>\n'
+    known = "".join(
+        f'<dt>{fact}</dt><dd><bdi dir="ltr">{markup_line(value)}</bdi></dd>\n' for fact, value in facts(row)
+    )
+    told = f"<dl>\n{known}</dl>\n" if known else ""
+    return (
+        f'<details class="{kinds}"{state}>\n<summary>{_badge(verification.verdict)} {place}</summary>\n<div class="body">\n'
+        f"{detail}{_passages(verification)}{told}</div>\n</details>\n"
+    )
+
+
+def _badge(verdict: Verdict) -> str:
+    return f'<span class="badge {verdict.value}">{MARKS[verdict]} {verdict.value}</span>'
+
+
+def _passages(verification: Verification) -> str:
+    """The passage then and now beside each other; once where it is the same, or where only one of them is known."""
+    cited, found = verification.cited, verification.found
+    if not (cited or found):
+        return ""
+    stretches = passage(verification)
+    if cited is None or found is None or cited == found:
+        # Struck through from one end to the other it would be hard to read, and would say no more.
+        plain = [evolve(each, change=Change.SAME) for each in stretches]
+        return _pair(_block("Then and now" if cited and found else "Then" if cited else "Now", plain))
+    then = [each for each in stretches if each.change is not Change.ADDED]
+    now = [each for each in stretches if each.change is not Change.REMOVED]
+    return _pair(_block("Then", then), _block("Now", now))
+
+
+def _pair(*blocks: str) -> str:
+    return f'<div class="pair{" two" if len(blocks) > 1 else ""}">\n{"".join(blocks)}</div>\n'
+
+
+def _block(name: str, stretches: Iterable[Stretch]) -> str:
+    # The parser takes a line break behind a start tag of <pre> away, but not of <div>.
+    return f'<div><h5>{name}</h5>\n<div class="text" dir="auto">{"".join(map(_stretch, stretches))}</div></div>\n'
+
+
+def _stretch(stretch: Stretch) -> str:
+    changed = stretch.change is not Change.SAME
+    start, end = _TAGS[stretch.change]
+    text = f"{start}{markup(with_blanks(stretch.text) if changed else stretch.text)}{end}" if stretch.text else ""
+    gap = f'<span class="omitted"> … {counted(stretch.omitted, "code point")} not shown … </span>'
+    return text + (gap if stretch.omitted else "")

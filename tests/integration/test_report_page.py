@@ -1,0 +1,287 @@
+"""The HTML report in a browser: it runs nothing, fits narrow screens, is read in both schemes and used by keyboard alone.
+
+Needs chromium and chromedriver; without them these tests are skipped.
+"""
+
+import base64
+import http.client
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve, frozen
+
+from groundkit.core.live import Live, LiveState
+from groundkit.core.model import (
+    Citation,
+    FoundIn,
+    FromExtractor,
+    FromSnapshot,
+    FromText,
+    Locator,
+    PageRange,
+    Reason,
+    Span,
+    Verdict,
+    Verification,
+)
+from groundkit.reports.html import html_report
+from groundkit.reports.rows import Row
+
+ARGUMENTS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars", "--force-device-scale-factor=1",
+)  # fmt: skip
+WIDTHS = (320, 360, 768, 1280)
+
+FORGED = (
+    '</div></details></section></main><h1 id="forged">forged</h1><script>document.title="forged"</script>'
+    '<img src=x onerror="document.title=\'forged\'"><a href="javascript:alert(1)" id="forged">x</a><style>*{display:none}</style>'
+    "&lt;b&gt; <!-- ]]> --> \u202etxet desrever\u202c \u2066\u0000\u001b[31m \ufdd0 \ud800"
+)
+
+
+@frozen
+class Driver:
+    """One session of a browser over the protocol of WebDriver."""
+
+    port: int
+    session: str
+
+    def tell(self, path: str, **values: Any) -> Any:
+        return call(self.port, "POST", f"/session/{self.session}{path}", values)
+
+    def run(self, script: str) -> Any:
+        return self.tell("/execute/sync", script=script, args=[])
+
+    def cdp(self, command: str, **values: Any) -> Any:
+        return self.tell("/goog/cdp/execute", cmd=command, params=values)
+
+    def show(self, page: Path, width: int = 1280, scheme: str = "light") -> None:
+        self.cdp("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+        self.cdp("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        self.tell("/url", url=page.as_uri())
+
+    def press(self, *keys: str) -> None:
+        actions = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
+        self.tell("/actions", actions=[{"type": "key", "id": "keys", "actions": actions}])
+
+    def picture(self, path: Path) -> None:
+        shot = self.cdp("Page.captureScreenshot", captureBeyondViewport=True)
+        path.write_bytes(base64.b64decode(shot["data"]))
+
+    def complaints(self) -> list[str]:
+        return [each["message"] for each in self.tell("/se/log", type="browser")]
+
+
+TAB, SPACE, DOWN, ENTER = "\ue004", " ", "\ue015", "\ue007"
+
+
+def call(port: int, method: str, path: str, values: Any) -> Any:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    try:
+        connection.request(method, path, json.dumps(values), {"Content-Type": "application/json"})
+        answer = json.loads(connection.getresponse().read())["value"]
+    finally:
+        connection.close()
+    assert not (isinstance(answer, dict) and "error" in answer), answer
+    return answer
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
+    browser, program = shutil.which("chromium"), shutil.which("chromedriver")
+    if not (browser and program):
+        pytest.skip("chromium and chromedriver are not installed")
+    process = subprocess.Popen([program, "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    with process:
+        try:
+            assert process.stdout
+            started = (re.search(r"started successfully on port (\d+)", line) for line in process.stdout)
+            port = next(int(found[1]) for found in started if found)
+            options = {
+                "binary": browser,
+                "args": [*ARGUMENTS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"],
+            }
+            wanted = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
+            session = call(port, "POST", "/session", {"capabilities": {"alwaysMatch": wanted}})["sessionId"]
+            yield Driver(port, session)
+            call(port, "DELETE", f"/session/{session}", {})
+        finally:
+            process.terminate()
+
+
+def cited(source: str, start: int = 0, **more: Any) -> Citation:
+    citation = Citation(
+        "d" * 32, "c" * 32, source, FromText(), Span(start, start + 40), "0" * 64, locator=Locator(3, 7)
+    )
+    return evolve(citation, **more)
+
+
+def found(reason: Reason, detail: str, verdict: Verdict = Verdict.DRIFTED, **more: Any) -> Verification:
+    return Verification(verdict, reason, detail, **more)
+
+
+OLD = (
+    "The lighthouse at Ar-Men was built between 1867 and 1881 on a rock that the sea leaves bare for an hour at a time; in\n"
+    "the first year the men worked eight hours in all. Its lamp is seen for 23 nautical miles."
+)
+NEW = (
+    "The lighthouse of Ar-Men was built between 1867 and 1883 on a rock that the sea leaves bare for an hour at a time; in\n"
+    "the first year the workers had worked eight hours in all. Its lamp is seen for 23 nautical miles, in fair weather."
+)
+
+
+def sample() -> list[Row]:
+    """Every reason and every fact, in names and passages that are long, of other scripts, or hostile."""
+    sea, deep = "guide/lighthouses.md", "docs/" + "a-directory-with-a-long-name/" * 6 + "file" * 20 + ".md"
+    page, pdf = "https://example.org/harbour/timetable?season=winter", "reports/Jahresbericht 2031 – Küste.pdf"
+    same = Verification(Verdict.VERIFIED, Reason.SAME, "the source has this text at this place")
+    of_page = cited(page, provenance=FromSnapshot(), locator=Locator(1, 1, anchor="winter"))
+    of_pdf = cited(
+        pdf, provenance=FromExtractor("pypdf/7.1.1+recipe/1"), locator=Locator(1, 1, pages=PageRange(12, 13, "x", "xi"))
+    )
+    return [
+        *((f"{at:032x}", cited(sea, 40 * at), same, None) for at in range(7)),
+        ("a" * 32, cited(sea, 400), found(Reason.EDITED, "93 % of its words stand in the same place", cited=OLD, found=NEW, span=Span(412, 640), similarity=0.93), None),
+        ("b" * 32, cited(sea, 700), found(Reason.MOVED, "stands letter for letter elsewhere", cited=OLD, found=OLD, span=Span(1412, 1640), context_changed=True), None),
+        ("c" * 32, cited(sea, 900), found(Reason.REFORMATTED, "only white space changed", cited="one line\nand another  one", found="one line and another one", span=Span(912, 940)), None),
+        ("d" * 32, cited(sea, 950), found(Reason.AMBIGUOUS, "stands at 7 places", cited="Its lamp is seen.", candidates=tuple(Span(at, at + 17) for at in range(0, 700, 100))), None),
+        ("e" * 32, cited(deep), found(Reason.REMOVED, "is not in the source any more", cited=OLD, found_in=FoundIn("archive/2029/lighthouses.md", "f" * 32, Span(10, 99))), None),
+        ("f" * 32, cited("tides.md"), found(Reason.SOURCE_MISSING, "tides.md: No such file or directory", Verdict.UNRESOLVABLE, same_bytes_at="archive/tides.md"), None),
+        ("1" * 32, of_pdf, found(Reason.CHANGED, "the text is another one", cited="語" * 300, found="語" * 299 + "言葉" + "x" * 300), None),
+        ("2" * 32, of_page, same, Live(LiveState.EDITED, "the page says something like it")),
+        ("3" * 32, cited("العربية/منارة.txt"), found(Reason.EDITED, "similar", cited="بُنيت المنارة بين عامي 1867 و1881 على صخرة.", found="بُنيت المنارة بين عامي 1867 و1883 على صخرة كبيرة.", similarity=0.8, span=Span(0, 40)), None),
+        ("4" * 32, cited(f"{FORGED}.md"), found(Reason.EDITED, FORGED, cited=f"a {FORGED} b", found=f"c {FORGED} d", similarity=0.5, span=Span(0, 4)), None),
+        ("5" * 32, cited("long.txt"), found(Reason.EDITED, "a long passage", cited="word " * 900 + "end", found="word " * 450 + "other " + "word " * 450 + "end", similarity=0.99, span=Span(0, 4)), None),
+        *((f"{at:032x}", cited(f"notes/{at}.md"), same, None) for at in range(3)),
+        ("nothing-like-it", None, found(Reason.UNKNOWN_CHUNK, "the collection has no chunk nothing-like-it", Verdict.UNRESOLVABLE), None),
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    path.write_text("".join(html_report(sample(), "Citations of the harbour guide")), "utf-8")
+    return path
+
+
+def visible(driver: Driver, selector: str) -> int:
+    return int(
+        driver.run(f"return [...document.querySelectorAll({selector!r})].filter(e => e.getClientRects().length).length")
+    )
+
+
+def test_the_browser_has_nothing_to_complain_about(driver: Driver, page: Path) -> None:
+    driver.complaints()
+    driver.show(page)
+    assert driver.run("return document.title") == "11 of 22 citations not verified – Citations of the harbour guide"
+    assert driver.run("return getComputedStyle(document.querySelector('.choices')).display") == "flex"
+    assert driver.complaints() == []
+
+
+def test_the_page_loads_nothing(driver: Driver, page: Path) -> None:
+    driver.show(page)
+    assert driver.run("return performance.getEntriesByType('resource').map(e => e.name)") == []
+    assert driver.run("return document.scripts.length + document.images.length + document.styleSheets.length") == 1
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_nothing_is_wider_than_the_window(driver: Driver, page: Path, width: int) -> None:
+    driver.show(page, width)
+    script = """
+        const wide = e => e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display !== 'inline';
+        return [document.documentElement.scrollWidth,
+                [...document.querySelectorAll('main *')].filter(wide).map(e => e.tagName + '.' + e.className)]"""
+    assert driver.run(script) == [width, []]
+
+
+@pytest.mark.parametrize(("width", "beside"), [(360, False), (1280, True)])
+def test_then_and_now_stand_beside_each_other_where_there_is_room(
+    driver: Driver, page: Path, width: int, beside: bool
+) -> None:
+    driver.show(page, width)
+    tops = "return [...document.querySelector('.pair.two').children].map(e => e.getBoundingClientRect().top)"
+    then, now = driver.run(tops)
+    assert (then == now) is beside
+
+
+def test_the_scheme_is_the_one_that_is_preferred(driver: Driver, page: Path) -> None:
+    papers = []
+    for scheme in ("light", "dark"):
+        driver.show(page, scheme=scheme)
+        papers.append(driver.run("return getComputedStyle(document.body).backgroundColor"))
+    assert papers == ["rgb(246, 246, 243)", "rgb(20, 20, 18)"]
+
+
+def test_markup_in_documents_is_text(driver: Driver, page: Path) -> None:
+    driver.show(page)
+    assert driver.run(
+        "return [document.querySelectorAll('#forged').length, document.querySelectorAll('h1').length]"
+    ) == [
+        0,
+        1,
+    ]
+    name = driver.run(
+        "return [...document.querySelectorAll('h3')].map(e => e.textContent).find(t => t.includes('forged'))"
+    )
+    assert name.startswith('</div></details></section></main><h1 id="forged">forged</h1><script>')
+    assert name.endswith("--> \\u202etxet desrever\\u202c \\u2066\\x00\\x1b[31m \\ufdd0 \\ud800.md")
+
+
+def test_a_choice_leaves_what_it_names(driver: Driver, page: Path) -> None:
+    driver.show(page)
+    assert visible(driver, ".row.verified") == 1
+    rows = visible(driver, ".row")
+    driver.run("document.getElementById('show-unverified').click()")
+    assert (visible(driver, ".row"), visible(driver, ".row.verified"), visible(driver, "section.source")) == (11, 0, 8)
+    driver.run("document.getElementById('show-edited').click()")
+    assert (visible(driver, ".row"), visible(driver, ".row.edited"), visible(driver, "section.source")) == (4, 4, 4)
+    assert visible(driver, "nav li") == 4
+    driver.run("document.getElementById('show-all').click()")
+    assert visible(driver, ".row") == rows == 12
+
+
+def test_the_keyboard_reaches_everything_and_shows_where_it_is(driver: Driver, page: Path) -> None:
+    driver.show(page)
+    where = "const e = document.activeElement; return e.id || e.className || e.tagName"
+    driver.press(TAB)
+    assert driver.run(where) == "skip"
+    assert driver.run("return document.activeElement.getBoundingClientRect().top >= 0")
+    driver.press(TAB)
+    assert driver.run(where) == "show-all"
+    outline = "return getComputedStyle(document.activeElement.closest('label')).outlineStyle"
+    assert driver.run(outline) == "solid"
+    driver.press(DOWN)
+    assert driver.run(where) == "show-unverified"
+    assert visible(driver, ".row.verified") == 0
+    driver.press(TAB)
+    assert driver.run(where) == "SUMMARY"
+    driver.press(TAB)
+    assert driver.run("return document.activeElement.getAttribute('href')") == "#source-1"
+    driver.press(ENTER, TAB)
+    assert driver.run("return document.activeElement.closest('section').getAttribute('aria-labelledby')") == "source-1"
+    shown = "return document.activeElement.closest('details').open"
+    assert driver.run(shown)
+    driver.press(SPACE)
+    assert not driver.run(shown)
+
+
+def test_the_skip_link_leads_behind_the_list_of_sources(driver: Driver, page: Path) -> None:
+    driver.show(page)
+    driver.press(TAB, ENTER)
+    assert driver.run("return document.activeElement.id") == "sources"
+
+
+def test_what_is_not_verified_is_open_and_told_by_more_than_colours(driver: Driver, page: Path) -> None:
+    driver.show(page)
+    assert driver.run("return document.querySelectorAll('.row.unverified:not([open])').length") == 0
+    style = "return ['del', 'ins'].map(n => getComputedStyle(document.querySelector(n)).textDecorationLine)"
+    assert driver.run(style) == ["line-through", "underline"]
+    spoken = "return ['del', 'ins'].map(n => getComputedStyle(document.querySelector(n), '::before').content)"
+    assert driver.run(spoken) == ['" removed: "', '" added: "']
