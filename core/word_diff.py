@@ -85,7 +85,19 @@ def _equal_units(old: str, new: str, gap: _Block, units: _Units, work: "Work") -
         [ids.setdefault(text[start:end], len(ids)) for start, end in side] for text, side in ((old, here), (new, there))
     )
     runs, _ = runs_between(one, other, work)
-    return [(*here[at + step], *there[place + step]) for at, place, length in runs for step in range(length)]
+    return [
+        block
+        for at, place, length in runs
+        for block in _blocks(old, new, here[at : at + length], there[place : place + length])
+    ]
+
+
+def _blocks(old: str, new: str, here: list[tuple[int, int]], there: list[tuple[int, int]]) -> list[_Block]:
+    """A run of units as one block, where the white space in it is the same as well, or each for itself."""
+    start, end, second, second_end = here[0][0], here[-1][1], there[0][0], there[-1][1]
+    if old[start:end] == new[second:second_end]:
+        return [(start, end, second, second_end)]
+    return [(*one, *other) for one, other in zip(here, there, strict=True)]
 
 
 def _words(text: str, start: int, end: int) -> list[tuple[int, int]]:
