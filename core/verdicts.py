@@ -155,14 +155,15 @@ def _verification(reason: Reason, detail: str, context_changed: bool = False) ->
     return Verification(VERDICT_OF[reason], reason, detail, context_changed)
 
 
-def judge(citation: Citation, evidence: Evidence, cited: str | None = None) -> Verification:
+def judge(citation: Citation, evidence: Evidence, cited: str | None = None, look: bool = True) -> Verification:
     """The verdict. Verified exactly when the text at the cited span has the cited digest.
 
-    `cited` is the cited text where it is at hand: it makes a drift's detail say what changed, and decides nothing.
+    `cited` is the cited text where it is at hand: it makes a drift's detail say what changed, and decides nothing. With `look`,
+    a passage that is not at its place is looked for between the neighbours that were recorded with it.
     """
     match evidence:
         case TextFound(text):
-            return _compared(citation, text, cited)
+            return _compared(citation, text, cited, look)
         case NoText(failure):
             return _verification(_REASON_OF_PROBLEM[failure.problem], f"{failure.source}: {failure.detail}")
         case NoBase():
@@ -177,7 +178,7 @@ def judge(citation: Citation, evidence: Evidence, cited: str | None = None) -> V
                 Reason.NO_SNAPSHOT_DIR, "no snapshot directory is given; pass it to check this citation"
             )
         case SnapshotFound(text):
-            return _snapshot(citation, text, cited)
+            return _snapshot(citation, text, cited, look)
         case SnapshotUnread(failure):
             reason, hint = _REASON_OF_SNAPSHOT[failure.problem], _HINT_OF_SNAPSHOT[failure.problem]
             return _verification(reason, f"{citation.source}: its snapshot: {failure.detail}{hint}")
@@ -185,9 +186,9 @@ def judge(citation: Citation, evidence: Evidence, cited: str | None = None) -> V
             return _verification(Reason.BUDGET, f"the check was cut short at {limit}")
 
 
-def _snapshot(citation: Citation, text: str, cited: str | None) -> Verification:
+def _snapshot(citation: Citation, text: str, cited: str | None, look: bool) -> Verification:
     """A page is held against its snapshot, which nobody should have changed: that it differs says so of the snapshot."""
-    found = _compared(citation, text, cited)
+    found = _compared(citation, text, cited, look)
     return found if found else altered(found)
 
 
@@ -206,14 +207,14 @@ def unknown_document(document_id: str) -> Verification:
     return _verification(Reason.UNKNOWN_DOCUMENT, f"the collection does not have the version {document_id}")
 
 
-def _compared(citation: Citation, text: str, cited: str | None) -> Verification:
+def _compared(citation: Citation, text: str, cited: str | None, look: bool) -> Verification:
     start, end = citation.span.start, citation.span.end
     found = text[start:end] if 0 <= start < end <= len(text) else None
     if found is not None and text_digest(found) == citation.digest:
         return _same(citation, text)
     if cited is not None and text_digest(cited) != citation.digest:
         cited = None
-    place = sole_place_between(citation, text, cited) if start < end else None
+    place = sole_place_between(citation, text, cited) if look and start < end else None
     if place is not None:
         return moved_to(citation, place, text)
     if end <= start:
@@ -260,11 +261,14 @@ def sole_place_between(citation: Citation, text: str, cited: str | None = None) 
     """The one other place where the cited text stands between the neighbours that were recorded with it.
 
     What is recorded as nothing was an end of the document, and fits anywhere; what is not recorded fits nowhere. Where both
-    ends were, the text itself must say enough. Looks at a bounded number of places, by `cited` where that is at hand.
+    ends were, the text itself must say enough. Looks at a bounded number of places, by `cited` where that is at hand, or
+    where it is what the text ends with.
     """
     before, after, length = citation.before, citation.after, citation.span.length
     if before is None or after is None:
         return None
+    if cited is None and not (before or after) and text_digest(text[-length:]) == citation.digest:
+        cited = text[-length:]
     if not (before or after) and (cited is None or length < _TELLING):
         return None
     word, shift = (cited, 0) if cited is not None else (before, len(before)) if before else (after, -length)
