@@ -13,7 +13,7 @@ from groundkit.core.relocation import (
     Removed,
     Same,
 )
-from groundkit.core.verdicts import VERDICT_OF, difference_of, moved_to, said_at
+from groundkit.core.verdicts import VERDICT_OF, difference_of, moved_to, said_at, sole_place_between
 
 
 def explained(citation: Citation, changed: Verification, relocation: Relocation, cited: str, now: str) -> Verification:
@@ -38,9 +38,10 @@ def explained(citation: Citation, changed: Verification, relocation: Relocation,
             )
         case Removed():
             return _drifted(citation, Reason.REMOVED, "the passage is gone", cited)
-        case OutOfBudget() if changed.reason is Reason.MOVED:
-            return changed
         case OutOfBudget():
+            sole = sole_place_between(citation, now, cited)
+            if sole is not None:
+                return moved_to(citation, sole, now)
             given_up = (
                 "where the passage went was not found out: the texts differ too much to compare them in bounded time"
             )

@@ -165,7 +165,7 @@ def _looked_at(
             if evidence is None:
                 yield citation, None
                 continue
-            verification = judge(citation, evidence, brought)
+            verification = judge(citation, evidence, brought, look=False)
             if verification.verdict is Verdict.DRIFTED:
                 verification = looker.drift(citation, evidence, verification, brought)
             elif verification.reason is Reason.SOURCE_MISSING and elsewhere is not None:
@@ -264,17 +264,17 @@ class _Looker:
             return changed
         now = evidence.text
         alignment = self._alignment(citation, now)
-        cited = changed.cited or brought if alignment is None else _cited_in(alignment.old, citation)
-        found = changed
-        if alignment is not None and cited is not None:
+        cited = None if alignment is None else _cited_in(alignment.old, citation)
+        if alignment is None or cited is None:
+            found = judge(citation, evidence, brought)
+            cited = found.cited
+        else:
             from groundkit.core.drift import explained
             from groundkit.core.relocation import relocate
 
-            found = explained(
-                citation, judge(citation, evidence, cited), relocate(alignment, citation.span), cited, now
-            )
-            if isinstance(evidence, SnapshotFound):
-                found = altered(found)
+            plain = judge(citation, TextFound(now), cited, look=False)
+            found = explained(citation, plain, relocate(alignment, citation.span), cited, now)
+            found = altered(found) if isinstance(evidence, SnapshotFound) else found
         if found.span is not None:
             return evolve(found, locator=self._locator(now, found.span.start))
         return self._beyond(citation, found, cited, now)
