@@ -27,6 +27,8 @@ MOST_COMPARED, _BY_LETTER = 20_000, 2048
 MOST_PARTS = 64
 #: Places of one part that are tried as the beginning of a quotation with ellipses, or are counted.
 _PLACES = 256
+#: The share of a quotation's different words that a stretch must have to be compared.
+_SHARED = 0.35
 #: Steps that one comparison by words may take.
 _STEPS = 2_000_000
 
@@ -288,10 +290,15 @@ def _forms(stood: Tokens) -> tuple[list[str], list[int]]:
 
 def _edited(part: str, text: str, zone: Span) -> tuple[Span, float] | None:
     """The stretch of a zone that is nearest to the part, whole words, and how like it that is."""
+    if not _shares_words(part, text, zone):
+        return None
     within = Searchable.of(text[zone.start : zone.end])
     if len(part) > _BY_LETTER:
         return _edited_long(part, text, zone)
-    low, high, _ = nearest_within(flat(part), flat(within.squashed))
+    nearest = nearest_within(flat(part), flat(within.squashed), int((1 - LEAST_SIMILAR) * len(part)))
+    if nearest is None:
+        return None
+    low, high, _ = nearest
     while low < high and within.squashed[low] == " ":
         low += 1
     while low < high and within.squashed[high - 1] == " ":
@@ -301,6 +308,12 @@ def _edited(part: str, text: str, zone: Span) -> tuple[Span, float] | None:
     found = within.span(low, high)
     span = _whole_words(text, Span(found.start + zone.start, found.end + zone.start), zone)
     return span, likeness(flat(part), flat(squashed(text[span.start : span.end])))
+
+
+def _shares_words(part: str, text: str, zone: Span) -> bool:
+    """Whether a zone has so many of the part's words that comparing may be worth it."""
+    wanted = frozenset(_forms(tokens(part, 0, len(part)))[0])
+    return len(wanted.intersection(tokens(text, zone.start, zone.end).keys)) >= _SHARED * len(wanted)
 
 
 def _edited_long(part: str, text: str, zone: Span) -> tuple[Span, float] | None:

@@ -13,7 +13,14 @@ from groundkit.core.portable import occurrence_of
 from groundkit.core.ports import LexicalIndex
 from groundkit.core.query import LexicalQuery
 from groundkit.core.result import Failure, Result, Success
-from groundkit.core.storage import ChunksOfDocument, LexicalFailure, RecordOfDocument, StorageFailure, StoredChunk
+from groundkit.core.storage import (
+    ChunksByRow,
+    ChunksOfDocument,
+    LexicalFailure,
+    RecordOfDocument,
+    StorageFailure,
+    StoredChunk,
+)
 from groundkit.reading import Pair
 
 #: Documents of a collection that are read for one question, and code points of them.
@@ -29,8 +36,10 @@ _LONG, _SHORT = (24, 3), (4, 6)
 _WORDS, _TELLING = 10, 256
 #: Up to so many terms the first and the last one count as whole words; in a longer text they may be cut.
 _FEW = 7
-#: Chunks that are asked for at a time.
-_ROWS = 128
+#: Chunks that are asked for at a time, and those that are looked at for what is near.
+_ROWS, _NEARBY = 128, 8
+#: Code points that a stretch nearby has more than what it is of.
+_MARGIN = 64
 
 PlacesFailure: TypeAlias = StorageFailure | LexicalFailure
 
@@ -88,23 +97,56 @@ class Passages:
 
     def proposed(self, text: str) -> Result[tuple[str, ...], PlacesFailure]:
         """Ids of the documents that may hold a text, those first that share most of what was asked for."""
+        votes: Counter[str] = Counter()
+        for answer in self._answers(text):
+            if isinstance(answer, Failure):
+                return answer
+            votes.update(list(dict.fromkeys(owner for _, owner in answer.unwrap())))
+        return Success(tuple(owner for owner, _ in votes.most_common(MOST_DOCUMENTS)))
+
+    def nearby(
+        self, texts: Sequence[str], within: frozenset[str] = frozenset()
+    ) -> Result[dict[str, tuple[Span, ...]], PlacesFailure]:
+        """Stretches of documents that share most with one of these texts, by document id, the best first.
+
+        They are the chunks that were proposed, wider by the longest of the texts. `within`: of these documents only, if any.
+        """
+        votes: Counter[int] = Counter()
+        for text in texts:
+            for answer in self._answers(text):
+                if isinstance(answer, Failure):
+                    return answer
+                votes.update(row for row, owner in answer.unwrap() if not within or owner in within)
+        rows = tuple(row for row, _ in votes.most_common(_NEARBY))
+        got = self.pair.view.chunks(ChunksByRow(rows), self.pair.generation.mark.generation)
+        if isinstance(got, Failure):
+            return got
+        reach = max(map(len, texts), default=0) + _MARGIN
+        found: dict[str, list[Span]] = {}
+        for each in got.unwrap():
+            span = each.chunk.span
+            wide = Span(max(0, span.start - reach), min(each.record.length, span.end + reach))
+            _widen(found.setdefault(each.record.document_id, []), wide)
+        return Success({document: tuple(zones) for document, zones in found.items()})
+
+    def _answers(self, text: str) -> Iterator[Result[list[tuple[int, str]], PlacesFailure]]:
+        """For each thing that is asked for a text, the rows that have it with their documents."""
         asked = self._probes(text)
         if self.pair.searcher is None or not asked:
-            return Success(())
+            return
         owners = self._owners()
         if isinstance(owners, Failure):
-            return owners
-        votes: Counter[str] = Counter()
+            yield owners
+            return
         for query, telling in asked:
             found = self.pair.searcher.candidates(query, telling or _ROWS)
             if isinstance(found, Failure):
-                return found
-            if telling and found.unwrap().matches > telling:
-                continue
-            # A row without an owner is a ghost of a damaged index; it proposes nothing.
-            rows = (owners.unwrap().get(row) for row, _ in found.unwrap().rows)
-            votes.update(list(dict.fromkeys(owner for owner in rows if owner is not None)))
-        return Success(tuple(owner for owner, _ in votes.most_common(MOST_DOCUMENTS)))
+                yield found
+                return
+            if not telling or found.unwrap().matches <= telling:
+                # A row without an owner is a ghost of a damaged index; it proposes nothing.
+                known = owners.unwrap()
+                yield Success([(row, known[row]) for row, _ in found.unwrap().rows if row in known])
 
     def read(self, documents: Iterable[str]) -> Iterator[Result[StoredText, StorageFailure]]:
         """The texts of these documents, as far as `MOST_READ` goes."""
@@ -166,6 +208,15 @@ class Passages:
             *((LexicalQuery((word,), (word,)), _TELLING) for word in words),
             *([(LexicalQuery(tuple(sorted(words))), 0)] if words else []),
         ]
+
+
+def _widen(zones: list[Span], zone: Span) -> None:
+    """Add a zone to others; one that meets it takes it in."""
+    for number, other in enumerate(zones):
+        if zone.start <= other.end and other.start <= zone.end:
+            zones[number] = Span(min(zone.start, other.start), max(zone.end, other.end))
+            return
+    zones.append(zone)
 
 
 def windows(terms: Sequence[str], length: int, most: int) -> list[tuple[str, ...]]:
