@@ -176,6 +176,10 @@ def _unusable(value: Any) -> Iterator[CitationProblem]:
         if isinstance(each, _Unusable):
             yield CitationProblem(".".join(filter(None, (key, each.key))), each.flaw, each.detail)
         elif isinstance(each, dict):
-            waiting.extend((f"{key}.{name}" if key else name, member) for name, member in each.items())
+            waiting.extend((f"{key}.{name}" if key else name, held) for name, held in each.items() if _may_hold(held))
         elif isinstance(each, list):
-            waiting.extend((f"{key}[{index}]", member) for index, member in enumerate(each))
+            waiting.extend((f"{key}[{index}]", held) for index, held in enumerate(each) if _may_hold(held))
+
+
+def _may_hold(value: Any) -> bool:
+    return isinstance(value, (dict, list, _Unusable))

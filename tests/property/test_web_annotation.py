@@ -9,35 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from portable_support import documents, example, of_json, paths, portables, put, without
 
+from groundkit.core.annotation_selectors import NotAnchored, Places, Selectors, anchored, selectors_from
 from groundkit.core.model import Span
 from groundkit.core.portable import CitationRefused, Flaw, PortableCitation
 from groundkit.core.result import Failure, Success
-from groundkit.core.web_annotation import (
-    EXTENSION,
-    NotAnchored,
-    Places,
-    Selectors,
-    anchored,
-    annotation_of,
-    is_annotation,
-    selectors_from,
-)
+from groundkit.core.web_annotation import EXTENSION, annotation_of, iri_of, is_annotation
 from groundkit.portable_json import citation_data, citation_from_annotation
-
-SAFE = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
-
-
-def iri_of(citation: PortableCitation) -> str:
-    """The URL of a page; a file's path, percent-encoded, so that neither a colon nor a slash begins it."""
-    source = citation.citation.source
-    if citation.citation.source_class == "snapshot":
-        return source
-    return "./" + "".join(chr(octet) if octet in SAFE else f"%{octet:02X}" for octet in source.encode())
 
 
 def exported(citation: PortableCitation) -> dict[str, Any]:
     """As somebody else's reader of JSON has it."""
-    data: dict[str, Any] = json.loads(json.dumps(annotation_of(citation, iri_of(citation))))
+    data: dict[str, Any] = json.loads(json.dumps(annotation_of(citation, iri_of(citation.citation))))
     return data
 
 
@@ -117,14 +99,22 @@ def test_another_target_than_the_source_is_refused(citation: PortableCitation, i
     assert keys(citation_from_annotation(moved)) == {"target.source": Flaw.MISMATCH}
 
 
-def test_a_file_may_be_named_from_wherever_its_base_is() -> None:
-    citation = example("a b%20ä#?.md")
-    for iri in (
-        "file:///home/me/docs/" + iri_of(citation)[2:],
-        iri_of(citation)[2:],
-        "https://example.org/" + iri_of(citation)[2:],
-    ):
-        assert citation_from_annotation(put(exported(citation), ("target", "source"), iri)) == Success(citation)
+@pytest.mark.parametrize("base", ["", "./", "file:///home/me/docs/", "https://example.org/", "../"])
+def test_a_file_may_be_named_from_wherever_its_base_is(base: str) -> None:
+    citation = example("a b%20ä#?:.md")
+    iri = iri_of(citation.citation)
+    assert iri == "a%20b%2520%C3%A4%23%3F%3A.md"
+    assert citation_from_annotation(put(exported(citation), ("target", "source"), base + iri)) == Success(citation)
+
+
+@given(portables())
+def test_the_name_of_a_source_is_a_reference_and_leads_to_no_other_host(citation: PortableCitation) -> None:
+    iri = iri_of(citation.citation)
+    assert iri.isascii() and iri.isprintable() and not set(' "<>\\^`{|}#') & set(iri)
+    if citation.citation.source_class == "snapshot":
+        assert iri.lower().startswith(("http://example.org/", "https://example.org/"))
+    else:
+        assert not iri.startswith("/") and not set(":?") & set(iri)
 
 
 @given(portables(), st.data())
