@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from groundkit.adapters.html import HtmlExtractor as HtmlExtractor
     from groundkit.adapters.pdf import PdfExtractor as PdfExtractor
+    from groundkit.cite_values import AnswerCheck as AnswerCheck
+    from groundkit.cite_values import CitedQuote as CitedQuote
+    from groundkit.cite_values import MarkerCheck as MarkerCheck
+    from groundkit.cite_values import MarkerState as MarkerState
+    from groundkit.cite_values import QuoteCheck as QuoteCheck
+    from groundkit.cite_values import QuoteState as QuoteState
     from groundkit.collection import Collection as Collection
+    from groundkit.core.annotation_selectors import Selectors as Selectors
     from groundkit.core.auditing import Finding as Finding
     from groundkit.core.extraction import Anchor as Anchor
     from groundkit.core.extraction import Extraction as Extraction
@@ -55,7 +62,6 @@ if TYPE_CHECKING:
     from groundkit.core.walking import FoundFailed as FoundFailed
     from groundkit.core.walking import FoundFile as FoundFile
     from groundkit.core.walking import FoundSkipped as FoundSkipped
-    from groundkit.core.web_annotation import Selectors as Selectors
     from groundkit.core.web_failures import FetchFailed as FetchFailed
     from groundkit.core.web_failures import FetchProblem as FetchProblem
     from groundkit.core.web_failures import NotFetched as NotFetched
@@ -104,7 +110,16 @@ _HOME = {
     for module, names in {
         "groundkit.adapters.html": ("HtmlExtractor",),
         "groundkit.adapters.pdf": ("PdfExtractor",),
+        "groundkit.cite_values": (
+            "AnswerCheck",
+            "CitedQuote",
+            "MarkerCheck",
+            "MarkerState",
+            "QuoteCheck",
+            "QuoteState",
+        ),
         "groundkit.collection": ("Collection",),
+        "groundkit.core.annotation_selectors": ("Selectors",),
         "groundkit.core.auditing": ("Finding",),
         "groundkit.core.extraction": (
             "Anchor",
@@ -154,7 +169,6 @@ _HOME = {
         ),
         "groundkit.core.settings": ("Settings",),
         "groundkit.core.units": ("OffsetMap", "SpanUnits"),
-        "groundkit.core.web_annotation": ("Selectors",),
         "groundkit.core.word_diff": ("Change", "DiffPart"),
         "groundkit.core.walking": (
             "Explanation",

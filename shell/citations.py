@@ -1,12 +1,20 @@
 """Citations of stored chunks, with the neighbourhood that the document's other chunks give."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from attrs import evolve
 
 from groundkit.core.fingerprint import text_digest
-from groundkit.core.model import CONTEXT, Citation, DocumentRecord
+from groundkit.core.model import CONTEXT, Citation, DocumentRecord, Span
 from groundkit.core.ports import StoreView
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.storage import ChunksByRow, ChunksOfDocument, Generation, StorageFailure, StoredChunk
+
+if TYPE_CHECKING:
+    from groundkit.core.spans import LineMap
 
 
 def citations_of(
@@ -79,6 +87,24 @@ def _widened(view: StoreView, generation: Generation, stored: StoredChunk) -> Re
         if whole or _complete(citation, stored):
             return Success(citation)
         reach *= 4
+
+
+def citation_at(stored: StoredChunk, span: Span, document: str, lines: LineMap) -> Citation:
+    """The citation of any stretch of a document, whose text and lines these are. The chunk holds its beginning."""
+    chunk, record = stored.chunk, stored.record
+    line, column = lines.line_column(span.start)
+    return Citation(
+        document_id=record.document_id,
+        chunk_id=chunk.id,
+        source=record.source,
+        provenance=record.provenance,
+        span=span,
+        digest=text_digest(document[span.start : span.end]),
+        before=document[max(0, span.start - CONTEXT) : span.start],
+        after=document[span.end : span.end + CONTEXT],
+        locator=evolve(chunk.locator, line=line, column=column),
+        incomplete=record.incomplete,
+    )
 
 
 def _citation(stored: StoredChunk, text: str, start: int) -> Citation:

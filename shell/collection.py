@@ -20,6 +20,8 @@ from groundkit.errors import RetrievalError, error_of
 from groundkit.opened import Opened, PathLike
 
 if TYPE_CHECKING:
+    from groundkit.cite_values import AnswerCheck, CitedQuote
+    from groundkit.core.annotation_selectors import Selectors
     from groundkit.core.live import Live
     from groundkit.core.model import Citation, DocumentRecord, RetrievalResult, Verification
     from groundkit.core.older import OldChunk, OldStore
@@ -41,6 +43,8 @@ VERIFY_BYTES, VERIFY_SECONDS = 256 * 1024 * 1024, 10.0
 _FRESH_VIEWS = 4
 
 T = TypeVar("T")
+
+_NOT_ANCHORED = {"none": "the quotation does not stand there", "several": "the quotation stands at several places"}
 
 
 class Collection(Opened):
@@ -240,6 +244,50 @@ class Collection(Opened):
         exporter = Exporter(self._name, self._stored_chunks)
         for citation in citations:
             yield self._known_or_raise(exporter.portable(citation))
+
+    def cite(self, quote: str, *, source: str | None = None) -> PortableCitation | None:
+        """The citation of a quotation, if and only if it stands in the collection, or in the document of this source.
+
+        Letter for letter, but that a run of white space counts as one blank. Of several places it is the first by (source,
+        start); see `find_quote` for how many there are, and for what is near where it stands nowhere.
+        """
+        return self.find_quote(quote, source=source).citation
+
+    def find_quote(self, quote: str, *, source: str | None = None) -> CitedQuote:
+        """The same with the number of places, or the nearest passage. True where the quotation stands."""
+        from groundkit.cite import cite
+
+        with self._passages() as passages:
+            return self._or_raise(cite(passages, quote, self._name, source))
+
+    def check_answer(self, text: str, hits: Sequence[RetrievalResult] | None = None) -> AnswerCheck:
+        """Every quotation of a text, and every mark (`[1]`, `[^a]`, a place, a chunk id), checked. True if all of them hold.
+
+        `[n]` counts the hits from 1, and a quotation with such a mark has to stand in that hit's document; a mark outside the
+        hits is `unknown`, never repaired. Without hits, the text's own list of references says what its marks point to.
+        """
+        from groundkit.cite import check_answer
+        from groundkit.verifying import verify_together
+
+        with self._passages() as passages:
+            lookup = self._lookup()
+            return self._or_raise(check_answer(passages, text, hits, lambda cited: verify_together(lookup, cited)))
+
+    def anchor(self, selectors: Selectors) -> PortableCitation:
+        """The citation of what somebody's annotation quotes (`groundkit.selectors_of`), in the document that it names.
+
+        `CitationError` where the collection has no such document, or the quotation stands there nowhere or at several places.
+        """
+        from groundkit.errors import CitationError
+        from groundkit.exporting import anchored_in, sources_meant
+
+        records = [each for name in sources_meant(selectors.source) for each in self.get_document_records(name)]
+        if not records:
+            raise CitationError(f"the collection has no document {selectors.source}", selectors)
+        made = anchored_in(self._stored_chunks(records[0].document_id), selectors, self._name)
+        if isinstance(made, Failure):
+            raise CitationError(f"{selectors.source}: {_NOT_ANCHORED[made.failure().places]}", made.failure())
+        return made.unwrap()
 
     def document_text(self, document_id: str) -> str | None:
         """The text of a stored version as it was ingested; None where the collection does not have it (any more)."""

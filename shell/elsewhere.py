@@ -49,6 +49,7 @@ class Elsewhere:
     _digests: dict[str, str] | None = None
     _edited: list[tuple[DocumentRecord, str]] | None = None
     _same: dict[str, str | None] = Factory(dict)
+    _all: tuple[DocumentRecord, ...] | None = None
 
     def close(self) -> None:
         """Close what was opened. Closing twice does nothing."""
@@ -63,13 +64,18 @@ class Elsewhere:
         """Another document that has this text, letter for letter but for white space at its ends: today's file, or where there
         is none of it the stored text."""
         text = cited.strip()
-        if len(text.encode("utf-8", "surrogatepass")) < LEAST_TELLING:
+        if len(text.encode("utf-8", "surrogatepass")) < LEAST_TELLING or not self._has_others(citation.source):
             return None
         for record, today in self._documents(text):
             at = today.find(text)
             if record.source != citation.source and at >= 0:
                 return FoundIn(record.source, record.document_id, Span(at, at + len(text)))
         return None
+
+    def _has_others(self, source: str) -> bool:
+        if self._all is None:
+            self._all = self._records(AllRecords())
+        return any(record.source != source for record in self._all)
 
     def _documents(self, text: str) -> Iterator[tuple[DocumentRecord, str]]:
         """Those that may have it, by source, then those whose files were edited since."""
@@ -92,7 +98,7 @@ class Elsewhere:
         """Text files that say something else than when they were ingested, as far as the reading goes."""
         if self._edited is None:
             self._edited, left = [], MOST_READ
-            for record in self._records(AllRecords()):
+            for record in self._all or ():
                 if record.source_class is not SourceClass.TEXT or left <= 0:
                     continue
                 read = self._read(record.source)

@@ -1,15 +1,18 @@
 """Stored citations in the form that travels, and what of a citation takes the whole text that it stands in."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
+from urllib.parse import unquote
 
 from attrs import define
 
+from groundkit.citations import citation_at
+from groundkit.core.annotation_selectors import NotAnchored, Places, Selectors, anchored
 from groundkit.core.auditing import rebuilt_text
-from groundkit.core.model import Citation, Verification
+from groundkit.core.model import Citation, Span, Verification
 from groundkit.core.portable import PortableCitation, portable
 from groundkit.core.result import Failure, Result, Success
-from groundkit.core.spans import checked_span
+from groundkit.core.spans import LineMap, checked_span
 from groundkit.core.storage import StoredChunk
 from groundkit.core.verdicts import unknown_chunk, unknown_document
 
@@ -21,6 +24,29 @@ def within(citation: Citation, text: str | None, ask: Callable[[str], T]) -> Res
     if text is None or isinstance(checked_span(len(text), citation.span.start, citation.span.end), Failure):
         return Failure(unknown_document(citation.document_id))
     return Success(ask(text))
+
+
+def sources_meant(iri: str) -> tuple[str, ...]:
+    """What a source may be called that an annotation names: as it stands, without a fragment, and as a path that was encoded."""
+    page = iri.partition("#")[0]
+    return tuple(dict.fromkeys((iri, page, unquote(page, errors="surrogateescape"))))
+
+
+def anchored_in(
+    stored: Sequence[StoredChunk], selectors: Selectors, collection: str
+) -> Result[PortableCitation, NotAnchored]:
+    """The citation of what an annotation quotes, if it leads to one place of the document that these chunks make up."""
+    text = rebuilt_text(stored)
+    found: Result[Span, NotAnchored]
+    found = Failure(NotAnchored(Places.NONE)) if text is None else anchored(text, selectors)
+    if isinstance(found, Failure):
+        return found
+    span = found.unwrap()
+    if text is None or isinstance(checked_span(len(text), span.start, span.end), Failure):
+        return Failure(NotAnchored(Places.NONE))
+    chunk = next(each for each in reversed(stored) if each.chunk.span.start <= span.start)
+    citation = citation_at(chunk, span, text, LineMap.of(text))
+    return Success(portable(citation, chunk.record, text, chunk.chunk.span, collection))
 
 
 @define

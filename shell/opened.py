@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from groundkit.core.storage import Generation, StoredChunk, StoreState
     from groundkit.elsewhere import Elsewhere
     from groundkit.passages import Passages
+    from groundkit.reading import ReadRefused
     from groundkit.render import AnyFailure
     from groundkit.requests import NoBaseGiven
     from groundkit.verifying import Extractors, Lookup, OpenSources
@@ -133,12 +134,8 @@ class Opened:
         """Where else to look for what is gone."""
 
         def passages() -> Passages | None:
-            from groundkit.passages import Passages
-
-            pair = self._reader(settings.language).pair()
-            return (
-                None if isinstance(pair, Failure) else Passages(pair.unwrap(), self._ports.lexical(settings.language))
-            )
+            opened = self._passages_of(settings.language)
+            return None if isinstance(opened, Failure) else opened.unwrap()
 
         def elsewhere() -> Elsewhere:
             from groundkit.elsewhere import Elsewhere
@@ -181,6 +178,19 @@ class Opened:
         """The chunks of a document in order; none where the collection does not have it."""
         with self._standing() as (view, generation):
             return self._or_raise(view.chunks(ChunksOfDocument(document_id), generation.mark.generation))
+
+    @contextmanager
+    def _passages(self) -> Iterator[Passages]:
+        """The documents as something to look for texts in."""
+        passages = self._or_raise(self._passages_of(self._known().language))
+        with closing(passages.pair.view):
+            yield passages
+
+    def _passages_of(self, language: str) -> Result[Passages, ReadRefused]:
+        from groundkit.passages import Passages
+
+        pair = self._reader(language).pair()
+        return pair if isinstance(pair, Failure) else Success(Passages(pair.unwrap(), self._ports.lexical(language)))
 
     def _stored_settings(self) -> Settings | None:
         return self._or_raise(settings_if_any(self._ports.documents))

@@ -12,7 +12,7 @@ from groundkit.core.result import Failure, Result
 from groundkit.errors import CitationError
 
 if TYPE_CHECKING:
-    from groundkit.core.web_annotation import Selectors
+    from groundkit.core.annotation_selectors import Selectors
 
 
 def dump_citation(citation: PortableCitation) -> dict[str, Any]:
@@ -54,12 +54,10 @@ def to_web_annotation(citation: PortableCitation, base_iri: str = "") -> dict[st
     `base_iri` stands before the name of a local source, which is relative without it. What the standard has no word for
     stands in one member of our own, so that nothing is lost on the way back.
     """
-    from groundkit.core.percent import IN_PATH, encoded
-    from groundkit.core.web_annotation import annotation_of
+    from groundkit.core.web_annotation import annotation_of, iri_of
 
-    source = citation.citation.source
     page = citation.citation.source_class is SourceClass.SNAPSHOT
-    return annotation_of(citation, source if page else f"{base_iri}{encoded(source, IN_PATH)}")
+    return annotation_of(citation, f"{'' if page else base_iri}{iri_of(citation.citation)}")
 
 
 def from_web_annotation(data: object) -> PortableCitation:
@@ -74,7 +72,7 @@ def from_web_annotation(data: object) -> PortableCitation:
 
 def selectors_of(data: object) -> Selectors:
     """The source, the quoted text and its place that an annotation names, whoever made it. `CitationError` where none does."""
-    from groundkit.core.web_annotation import selectors_from
+    from groundkit.core.annotation_selectors import selectors_from
 
     selectors = selectors_from(data)
     if isinstance(selectors, Failure):
