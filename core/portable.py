@@ -46,15 +46,49 @@ class PortableCitation:
 
 
 def occurrence_of(document: str, span: Span) -> tuple[int, int]:
-    """Which of the places with the same text a span of a document is, from 1, and how many there are."""
+    """Which of the places with the same text a span of a document is, from 1, and how many there are. Linear."""
     cited = document[span.start : span.end]
-    number = count = 0
     at = document.find(cited)
+    if document.find(cited, at + 1) < 0:
+        return 1, 1
+    period = _period(cited)
+    if period == len(cited):
+        return document.count(cited, 0, span.end), document.count(cited)
+    number = count = 0
     while at >= 0:
-        count += 1
-        number += at <= span.start
-        at = document.find(cited, at + 1)
+        places = _places(document, at, len(cited), period)
+        count += places
+        number += max(0, min(places, (span.start - at) // period + 1))
+        at = document.find(cited, at + (places - 1) * period + 1)
     return number, count
+
+
+def _period(text: str) -> int:
+    """The smallest distance at which a text can stand twice, overlapping itself or not (Knuth, Morris and Pratt, 1977)."""
+    borders = [0] * len(text)
+    border = 0
+    for index in range(1, len(text)):
+        while border and text[index] != text[border]:
+            border = borders[border - 1]
+        border += text[index] == text[border]
+        borders[index] = border
+    return len(text) - border
+
+
+def _places(document: str, at: int, length: int, period: int) -> int:
+    """How many places follow one another at the distance of the period, from this one on.
+
+    They are counted without looking at each: a line of dashes has thousands. The next place after the last of them is more than
+    half the length away.
+    """
+    end, step = at + length, period
+    while step:
+        same = document[end : end + step] == document[end - period : end - period + step]
+        if same and end + step <= len(document):
+            end, step = end + step, step * 2
+        else:
+            step //= 2
+    return (end - at - length) // period + 1
 
 
 def portable(

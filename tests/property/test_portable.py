@@ -35,12 +35,25 @@ def named(problems: CitationRefused) -> dict[str, Flaw]:
     return {each.key: each.flaw for each in problems.problems}
 
 
-@given(documents, st.data())
+repeating = st.tuples(st.text("ab", min_size=1, max_size=4), st.integers(1, 9), st.text("ab", max_size=4)).map(
+    lambda parts: parts[0] * parts[1] + parts[2]
+)
+
+
+@given(st.lists(repeating | documents, min_size=1, max_size=4).map("".join), st.data())
 def test_an_occurrence_is_the_number_of_its_place_among_all_places_of_its_text(text: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text) - 1))
-    end = data.draw(st.integers(start + 1, len(text)))
+    end = data.draw(st.integers(start + 1, min(len(text), start + 12)) | st.integers(start + 1, len(text)))
     places = [place for place in range(len(text)) if text.startswith(text[start:end], place)]
     assert occurrence_of(text, Span(start, end)) == (places.index(start) + 1, len(places))
+
+
+@pytest.mark.parametrize("unit", ["-", "ab", "-" * 40 + "\n"])
+def test_places_that_overlap_by_the_million_are_counted_without_looking_at_each(unit: str) -> None:
+    # Looking at each takes minutes.
+    times = 2_000_000 // len(unit)
+    span = Span(5 * len(unit), 505 * len(unit))
+    assert occurrence_of(unit * times, span) == (6, times - 499)
 
 
 @given(portables())
