@@ -12,7 +12,7 @@ import click
 from groundkit import config
 from groundkit.cli.printable import json_text, one_line
 from groundkit.collection import Collection
-from groundkit.core.model import Citation, FetchFacts, SourceClass, Verdict, Verification
+from groundkit.core.model import Citation, FetchFacts, Locator, SourceClass, Verdict, Verification
 from groundkit.core.result import Failure
 from groundkit.errors import error_of
 from groundkit.opening import open as open_collection
@@ -127,6 +127,20 @@ def _wanted(wish: str, stream: Any) -> bool:
 
 def style(text: str, on: bool, **how: Any) -> str:
     return click.style(text, **how) if on else text
+
+
+def links_wanted() -> bool:
+    """Whether places may be hyperlinks: on a terminal, or where somebody insists."""
+    return sys.stdout.isatty() or bool(os.environ.get("FORCE_HYPERLINK"))
+
+
+def linked_by(found: Collection) -> Callable[[str, Citation, Locator | None], str]:
+    """What makes a hyperlink of a label that is safe to print, where there are hyperlinks."""
+    if not links_wanted():
+        return lambda label, citation, now: label
+    from groundkit.cli.linked import linked_in
+
+    return linked_in(found)
 
 
 def badge(verification: Verification | None, color: bool) -> str:

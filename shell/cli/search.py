@@ -12,6 +12,7 @@ from groundkit.cli.common import (
     color_option,
     format_option,
     incomplete_mark,
+    linked_by,
     opened,
     place,
     print_json,
@@ -23,8 +24,11 @@ from groundkit.cli.printable import one_line, printable
 from groundkit.core.model import RetrievalResult
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from groundkit.cli.excerpts import Asked
     from groundkit.collection import Collection
+    from groundkit.core.model import Citation, Locator
 
 
 @click.command("search")
@@ -152,9 +156,9 @@ def _print(found: "Collection", hits: list[RetrievalResult], query: str, offset:
     wanted = asked(query, found.terms)
     if not hits:
         click.echo(_why_none(found, wanted, offset), err=True)
-    columns = _columns()
+    columns, linked = _columns(), linked_by(found)
     for n, hit in enumerate(hits, 1):
-        _print_hit(hit, offset + n, wanted, full, color, columns)
+        _print_hit(hit, offset + n, wanted, full, color, columns, linked)
         if n < len(hits):
             click.echo()
 
@@ -178,10 +182,18 @@ def _why_none(found: "Collection", wanted: "Asked", offset: int) -> str:
 _MARGIN = "   "
 
 
-def _print_hit(hit: RetrievalResult, rank: int, wanted: "Asked", full: bool, color: bool, columns: int | None) -> None:
+def _print_hit(
+    hit: RetrievalResult,
+    rank: int,
+    wanted: "Asked",
+    full: bool,
+    color: bool,
+    columns: int | None,
+    linked: "Callable[[str, Citation, Locator | None], str]",
+) -> None:
     from groundkit.cli.excerpts import excerpt, marked, wrapped
 
-    where = style(place(hit.citation), color, bold=True)
+    where = linked(style(place(hit.citation), color, bold=True), hit.citation, None)
     score = style(f"{hit.score:.3f}", color, dim=True)
     click.echo(f"{rank}. {where}  {badge(hit.verification, color)}  {score}{incomplete_mark(hit.incomplete, color)}")
     if hit.verification is not None and not hit.verification:

@@ -13,6 +13,7 @@ from groundkit.cli.common import (
     color_option,
     format_option,
     incomplete_mark,
+    linked_by,
     opened,
     page_facts,
     place,
@@ -86,7 +87,7 @@ def _print(found: Collection, fetched: FetchedChunk, citation: Citation, context
     from groundkit.cli.verify import print_diff
 
     click.echo(
-        f"{style(place(citation), on, bold=True)}  {badge(fetched.verification, on)}"
+        f"{linked_by(found)(style(place(citation), on, bold=True), citation, None)}  {badge(fetched.verification, on)}"
         f"{incomplete_mark(citation.incomplete, on)}"
     )
     facts = _facts(found, fetched, citation)

@@ -18,6 +18,7 @@ from groundkit.cli.common import (
     color_option,
     format_option,
     incomplete_mark,
+    linked_by,
     opened,
     place,
     print_json,
@@ -27,10 +28,11 @@ from groundkit.cli.common import (
 )
 from groundkit.cli.printable import one_line
 from groundkit.core.live import LiveState
-from groundkit.core.model import SourceClass, Verdict, Verification
+from groundkit.core.model import Citation, Locator, SourceClass, Verdict, Verification
 from groundkit.core.result import Failure
 
 if TYPE_CHECKING:
+    from groundkit.cli.linked import Linked
     from groundkit.reports.rows import Row as ReportRow
 
 
@@ -81,6 +83,7 @@ def verify_command(
         raise click.UsageError("--snapshot-dir goes with --file; a collection has snapshots of its own")
     if live and file is not None:
         raise click.UsageError("--live goes with the citations of a collection, not with --file")
+    linked: Linked = _unlinked
     with ExitStack() as stack:
         if file is not None:
             given = context.get_parameter_source("collection") is not ParameterSource.DEFAULT
@@ -90,7 +93,8 @@ def verify_command(
             found = stack.enter_context(opened(index_dir, collection, base_dir))
             rows = all_rows(found) if everything else named_rows(found, names)
             rows = with_live(found, rows) if live else rows
-        return _told(rows, form, verbose or bool(names), live, use_color(color))
+            linked = linked_by(found)
+        return _told(rows, form, verbose or bool(names), live, use_color(color), linked)
 
 
 def _of_file(file: BinaryIO, where: Where) -> Iterator[Row]:
@@ -103,7 +107,12 @@ def _of_file(file: BinaryIO, where: Where) -> Iterator[Row]:
     return file_rows(entries.unwrap(), where)
 
 
-def _told(rows: Iterator[Row], form: str, verbose: bool, live: bool, color: bool) -> int:
+def _unlinked(label: str, citation: Citation, now: Locator | None) -> str:
+    """A file of citations may be of several bases."""
+    return label
+
+
+def _told(rows: Iterator[Row], form: str, verbose: bool, live: bool, color: bool, linked: Linked) -> int:
     """Print the rows as they come; the exit code."""
     counts: Counter[Verdict] = Counter()
     lives: Counter[LiveState] = Counter()
@@ -128,7 +137,7 @@ def _told(rows: Iterator[Row], form: str, verbose: bool, live: bool, color: bool
         case "human":
             for row in counted():
                 if verbose or not row.verification or (row.live and row.live.state is not LiveState.SAME):
-                    _print(row, color)
+                    _print(row, color, linked)
             click.echo(", ".join(f"{name} {count}" for name, count in _totals(Verdict, counts).items()))
             if live:
                 click.echo("live: " + ", ".join(f"{name} {count}" for name, count in _totals(LiveState, lives).items()))
@@ -169,11 +178,11 @@ _TINTS = {
 }
 
 
-def _print(row: Row, color: bool) -> None:
+def _print(row: Row, color: bool, linked: Linked) -> None:
     citation, verification = row.citation, row.verification
     where = one_line(row.name)
     if citation is not None and citation.locator is not None:
-        where = f"{place(citation)}{_now(row)} {one_line(row.name)}"
+        where = f"{linked(place(citation), citation, None)}{_now(row, linked)} {one_line(row.name)}"
     mark = incomplete_mark(citation is not None and citation.incomplete, color)
     click.echo(f"{badge(verification, color)}  {where}{mark}")
     click.echo(f"   {one_line(verification.detail)}")
@@ -192,12 +201,12 @@ def print_diff(verification: Verification, color: bool) -> None:
         click.echo(f"   {diff_line(parts, color)}")
 
 
-def _now(row: Row) -> str:
+def _now(row: Row, linked: Linked) -> str:
     """Where a passage stands now, if that is told by lines and columns."""
     now = row.verification.locator
     if now is None or row.citation is None or row.citation.source_class is not SourceClass.TEXT:
         return ""
-    return f" → {now.line}:{now.column}"
+    return f" → {linked(f'{now.line}:{now.column}', row.citation, now)}"
 
 
 def _data(row: Row, live: bool) -> dict[str, object]:
