@@ -18,7 +18,7 @@ Row: TypeAlias = tuple[str, Citation | None, Verification, Live | None]
 MARKS = {Verdict.VERIFIED: "✓", Verdict.DRIFTED: "≠", Verdict.UNRESOLVABLE: "✗"}
 
 #: What stands over rows without a citation.
-NO_SOURCE = "Not in the collection"
+NO_SOURCE = "Without a source"
 
 #: Bytes of a report that are kept in memory until its totals are known; more lie in a temporary file.
 _IN_MEMORY = 8 << 20
@@ -93,6 +93,7 @@ def facts(row: Row) -> list[tuple[str, str]]:
     told = (
         ("citation", "" if citation is None else name),
         ("cited span", "" if citation is None else span_text(citation.span)),
+        ("line and column now", _line_and_column(verification)),
         ("span now", "" if verification.span is None else span_text(verification.span)),
         ("similarity", "" if verification.similarity is None else f"{verification.similarity:.3f}"),
         ("could be", _candidates(verification.candidates)),
@@ -103,6 +104,11 @@ def facts(row: Row) -> list[tuple[str, str]]:
         ("live", "" if live is None else str(live)),
     )
     return [(fact, value) for fact, value in told if value]
+
+
+def _line_and_column(verification: Verification) -> str:
+    now = verification.locator
+    return "" if now is None else f"{now.line}:{now.column}"
 
 
 def _candidates(spans: tuple[Span, ...]) -> str:

@@ -148,7 +148,7 @@ def sample() -> list[Row]:
     )
     return [
         *((f"{at:032x}", cited(sea, 40 * at), same, None) for at in range(7)),
-        ("a" * 32, cited(sea, 400), found(Reason.EDITED, "93 % of its words stand in the same place", cited=OLD, found=NEW, span=Span(412, 640), similarity=0.93), None),
+        ("a" * 32, cited(sea, 400), found(Reason.EDITED, "93 % of its words stand in the same place", cited=OLD, found=NEW, span=Span(412, 640), similarity=0.93, locator=Locator(14, 3)), None),
         ("b" * 32, cited(sea, 700), found(Reason.MOVED, "stands letter for letter elsewhere", cited=OLD, found=OLD, span=Span(1412, 1640), context_changed=True), None),
         ("c" * 32, cited(sea, 900), found(Reason.REFORMATTED, "only white space changed", cited="one line\nand another  one", found="one line and another one", span=Span(912, 940)), None),
         ("d" * 32, cited(sea, 950), found(Reason.AMBIGUOUS, "stands at 7 places", cited="Its lamp is seen.", candidates=tuple(Span(at, at + 17) for at in range(0, 700, 100))), None),

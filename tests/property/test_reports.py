@@ -52,6 +52,7 @@ VERIFICATIONS = st.builds(
     TEXT,
     context_changed=st.booleans(),
     span=st.none() | SPANS,
+    locator=st.none() | st.just(Locator(14, 3)),
     similarity=st.none() | st.floats(0, 1),
     candidates=st.lists(SPANS, max_size=7).map(tuple),
     found_in=st.none() | st.builds(FoundIn, TEXT, st.just("d" * 32), SPANS),
