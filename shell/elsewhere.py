@@ -22,7 +22,7 @@ from groundkit.core.walking import FoundFile, WalkRequest
 
 if TYPE_CHECKING:
     from groundkit.core.storage import RecordQuery
-    from groundkit.passages import Passages
+    from groundkit.passages import Passages, Place
     from groundkit.verifying import OpenSources
 
 #: Shorter passages, in bytes of UTF-8, stand in many documents and say nothing. A sign of Chinese has three.
@@ -47,6 +47,7 @@ class Elsewhere:
     _passages: list[Passages | None] = Factory(list)
     _reader: list[SourceReader | None] = Factory(list)
     _digests: dict[str, str] | None = None
+    _read_today: dict[str, str | None] = Factory(dict)
     _edited: list[tuple[DocumentRecord, str]] | None = None
     _same: dict[str, str | None] = Factory(dict)
     _all: tuple[DocumentRecord, ...] | None = None
@@ -61,12 +62,12 @@ class Elsewhere:
         self._passages.clear()
 
     def passage(self, citation: Citation, cited: str) -> FoundIn | None:
-        """Another document that has this text, letter for letter but for white space at its ends: today's file, or where there
-        is none of it the stored text."""
+        """Another document whose file, or the snapshot of whose page, has this text, letter for letter but for white space at
+        its ends. An extracted file that changed since is not extracted again to know it."""
         text = cited.strip()
         if len(text.encode("utf-8", "surrogatepass")) < LEAST_TELLING or not self._has_others(citation.source):
             return None
-        for record, today in self._documents(text):
+        for record, today in self._documents(text, citation):
             at = today.find(text)
             if record.source != citation.source and at >= 0:
                 return FoundIn(record.source, record.document_id, Span(at, at + len(text)))
@@ -77,21 +78,38 @@ class Elsewhere:
             self._all = self._records(AllRecords())
         return any(record.source != source for record in self._all)
 
-    def _documents(self, text: str) -> Iterator[tuple[DocumentRecord, str]]:
+    def _documents(self, text: str, citation: Citation) -> Iterator[tuple[DocumentRecord, str]]:
         """Those that may have it, by source, then those whose files were edited since."""
         passages = self._documents_stored()
         if passages is None:
             return
-        places = passages.exact_places(text, _PLACES)
+        places = passages.exact_places(text, _PLACES, without=citation.document_id)
         for place in places.unwrap() if isinstance(places, Success) else ():
-            today = self._today(place.record) if place.record.source_class is SourceClass.TEXT else place.text
+            today = self._today(place)
             if today is not None:
                 yield place.record, today
         yield from self._edited_since()
 
-    def _today(self, record: DocumentRecord) -> str | None:
+    def _today(self, place: Place) -> str | None:
+        """The text of a document as its file has it, read once for all the passages that are sought in it."""
+        found, name = self._read_today, place.record.document_id
+        if name not in found:
+            while found and sum(len(each or "") for each in found.values()) > MOST_READ:
+                found.pop(next(iter(found)))
+            found[name] = self._text_today(place)
+        return found[name]
+
+    def _text_today(self, place: Place) -> str | None:
+        """None of a file that cannot be read, or that would have to be extracted again; a page has the text it was kept with."""
+        record = place.record
+        if record.source_class is SourceClass.SNAPSHOT:
+            return place.text
         read = self._read(record.source)
-        decoded = None if read is None else decode(read.data)
+        if read is None:
+            return None
+        if record.extraction is not None:
+            return place.text if read.digest == record.extraction.source_digest else None
+        decoded = decode(read.data)
         return decoded.unwrap() if isinstance(decoded, Success) else None
 
     def _edited_since(self) -> list[tuple[DocumentRecord, str]]:
