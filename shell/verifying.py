@@ -143,7 +143,9 @@ def verify_together(
     None for what nobody looked at, because the budget was spent. What ran out of it midway is `unresolvable`, `budget`.
     """
     keys = [(each.source, each.document_id) for each, _ in map(_parts, citations)]
-    by_source = sorted(range(len(citations)), key=keys.__getitem__)
+    # Those of a source together, beginning with the source of the first citation: it is wanted most.
+    rank = {key: at for at, key in enumerate(dict.fromkeys(keys))}
+    by_source = sorted(range(len(citations)), key=lambda at: rank[keys[at]])
     checked = _looked_at(lookup, (citations[at] for at in by_source), budget)
     found = dict(zip(by_source, (verification for _, verification in checked), strict=True))
     return [found[at] for at in range(len(citations))]
