@@ -162,11 +162,10 @@ def _counts(totals: Totals) -> str:
 
 
 def _row(row: Row) -> str:
-    _, _, verification, _ = row
+    verification = row[2]
     state, extra = ("", "") if verification else (" open", " unverified")
     kinds = f"row {verification.verdict.value} {verification.reason.value}{extra}"
-    reason = "" if verification.reason is Reason.SAME else f"{verification.reason.value.replace('_', ' ')}: "
-    place = f'<h4>{reason}<bdi dir="ltr" class="place">{markup_line(place_of(row))}</bdi></h4>'
+    place = f'<h4>{_why(row)}<bdi dir="ltr" class="place">{markup_line(place_of(row))}</bdi></h4>'
     detail = f'<p class="detail">{markup_line(verification.detail)}</p>\n'
     known = "".join(
         f'<dt>{fact}</dt><dd><bdi dir="ltr">{markup_line(value)}</bdi></dd>\n' for fact, value in facts(row)
@@ -176,6 +175,14 @@ def _row(row: Row) -> str:
         f'<details class="{kinds}"{state}>\n<summary>{_badge(verification.verdict)} {place}</summary>\n<div class="body">\n'
         f"{detail}{_passages(verification)}{told}</div>\n</details>\n"
     )
+
+
+def _why(row: Row) -> str:
+    """What stands beside the verdict: the reason, or that the page which is served now is another."""
+    _, _, verification, live = row
+    if verification.reason is not Reason.SAME:
+        return f"{verification.reason.value.replace('_', ' ')}: "
+    return "" if live is None or live.state is LiveState.SAME else f"live page {live.state.value}: "
 
 
 def _badge(verdict: Verdict) -> str:

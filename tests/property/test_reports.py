@@ -237,6 +237,16 @@ def test_every_row_that_is_not_verified_is_told_and_the_others_if_asked(rows: li
         assert f"{verdict.value}</span></th><td>{count}</td>" in text
 
 
+def test_a_verified_row_whose_page_says_something_else_now_tells_so() -> None:
+    name, citation, told, _ = row("https://example.org/", Verdict.VERIFIED)
+    same = evolve(told, reason=Reason.SAME)
+    (summary,) = re.findall(
+        "<summary>(.*?)</summary>",
+        "".join(html_report([(name, citation, same, Live(LiveState.REMOVED, "gone")), (name, citation, same, None)])),
+    )
+    assert Page(summary).text == "✓ verified live page removed: https://example.org/:1:1"
+
+
 @given(ROWS)
 def test_equal_rows_give_equal_bytes(rows: list[Row]) -> None:
     for report in (html_report, junit_report, markdown_report):
