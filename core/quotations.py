@@ -164,7 +164,7 @@ def _without_code(text: str, lines: Sequence[tuple[int, int]]) -> tuple[str, lis
 
 def _front_matter(text: str, lines: Sequence[tuple[int, int]]) -> int:
     """How many lines of YAML a text begins with."""
-    if not lines or text[slice(*lines[0])].rstrip() != "---":
+    if not lines or text[slice(*lines[0])].lstrip("\ufeff").rstrip() != "---":
         return 0
     for at, line in enumerate(lines[1:200], 1):
         if text[slice(*line)].rstrip() in ("---", "..."):

@@ -9,6 +9,7 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
+from itertools import accumulate
 
 from attrs import field, frozen
 
@@ -28,7 +29,9 @@ MOST_PARTS = 64
 #: Places of one part that are tried as the beginning of a quotation with ellipses, or are counted.
 _PLACES = 256
 #: The share of a quotation's different words that a stretch must have to be compared.
-_SHARED = 0.35
+_SHARED = 0.4
+#: Stretches of one text that are compared letter by letter, those that share most words.
+_COMPARED = 2
 #: Steps that one comparison by words may take.
 _STEPS = 2_000_000
 
@@ -216,16 +219,31 @@ def near_match(quote: str, text: str, zones: Sequence[Span]) -> QuoteMatch | Non
 
 
 def _nearest(part: str, text: str, zones: Sequence[Span]) -> QuoteMatch | None:
-    for zone in zones:
-        span = _same_form(part, text, zone)
+    wanted = _forms(tokens(part, 0, len(part)), Span(0, len(part))).keys
+    if not wanted:
+        return None
+    likely = _likely(frozenset(wanted), text, zones)
+    for here in likely:
+        span = _same_form(wanted, here)
         if span is not None:
             return QuoteMatch(span, (span,), NearKind.FORM)
-    found = [near for near in (_edited(part, text, zone) for zone in zones) if near is not None]
-    found = [near for near in found if near[1] >= LEAST_SIMILAR]
+    compared = (_edited(part, text, here.zone) for here in likely[:_COMPARED])
+    found = [near for near in compared if near is not None and near[1] >= LEAST_SIMILAR]
     if not found:
         return None
     span, similarity = min(found, key=lambda near: (-near[1], near[0]))
     return QuoteMatch(span, (span,), NearKind.EDITED, similarity)
+
+
+def _likely(wanted: frozenset[str], text: str, zones: Sequence[Span]) -> list["_Forms"]:
+    """The zones with so many of the wanted words that looking closer may be worth it, most first."""
+    ranked = []
+    for number, zone in enumerate(zones):
+        here = _forms(tokens(text, zone.start, zone.end), zone)
+        shared = len(wanted.intersection(here.keys))
+        if shared >= _SHARED * len(wanted):
+            ranked.append((-shared, number, here))
+    return [here for _, _, here in sorted(ranked, key=lambda each: each[:2])]
 
 
 def _parts_nearby(parts: Sequence[str], text: str, zones: Sequence[Span]) -> QuoteMatch | None:
@@ -255,43 +273,44 @@ def _exact_in(part: str, text: str, zones: Sequence[Span]) -> QuoteMatch | None:
     return None
 
 
-def _same_form(part: str, text: str, zone: Span) -> Span | None:
+@frozen
+class _Forms:
+    """What of a text counts where only the form may differ, and the code points that each of it stands on."""
+
+    keys: list[str]
+    starts: list[int]
+    ends: list[int]
+    zone: Span
+
+
+def _forms(stood: Tokens, zone: Span) -> _Forms:
+    """The keys of tokens without what a quotation may have or lack."""
+    forms = _Forms([], [], [], zone)
+    for key, start, end in zip(stood.keys, stood.starts, stood.ends, strict=True):
+        form = _DASHES.get(key, key).strip("_")
+        if not form or form in _PASSED_OVER or (form in _REPEATED and forms.keys[-1:] == [form]):
+            continue
+        forms.keys.append(form)
+        forms.starts.append(start)
+        forms.ends.append(end)
+    return forms
+
+
+def _same_form(part: Sequence[str], here: _Forms) -> Span | None:
     """Where a zone has the part up to what `NearKind.FORM` says."""
-    wanted = _forms(tokens(part, 0, len(part)))[0]
+    wanted = list(part)
     while wanted and wanted[-1] in _END_MARKS:
         wanted.pop()
-    if not wanted:
-        return None
-    here, places = _forms(stood := tokens(text, zone.start, zone.end))
-    starts: list[int] = []
-    length = 1
-    for key in here:
-        starts.append(length)
-        length += len(key) + 1
-    at = "\n".join(["", *here, ""]).find("\n".join(["", *wanted, ""]))
+    at = "\n".join(["", *here.keys, ""]).find("\n".join(["", *wanted, ""])) if wanted else -1
     if at < 0:
         return None
+    starts = list(accumulate((len(key) + 1 for key in here.keys), initial=1))
     first = bisect_right(starts, at + 1) - 1
-    return Span(stood.starts[places[first]], stood.ends[places[first + len(wanted) - 1]])
-
-
-def _forms(stood: Tokens) -> tuple[list[str], list[int]]:
-    """The keys of tokens without what a quotation may have or lack, and which token each is of."""
-    forms: list[str] = []
-    places: list[int] = []
-    for at, key in enumerate(stood.keys):
-        form = _DASHES.get(key, key).strip("_")
-        if not form or form in _PASSED_OVER or (form in _REPEATED and forms[-1:] == [form]):
-            continue
-        forms.append(form)
-        places.append(at)
-    return forms, places
+    return Span(here.starts[first], here.ends[first + len(wanted) - 1])
 
 
 def _edited(part: str, text: str, zone: Span) -> tuple[Span, float] | None:
     """The stretch of a zone that is nearest to the part, whole words, and how like it that is."""
-    if not _shares_words(part, text, zone):
-        return None
     within = Searchable.of(text[zone.start : zone.end])
     if len(part) > _BY_LETTER:
         return _edited_long(part, text, zone)
@@ -308,12 +327,6 @@ def _edited(part: str, text: str, zone: Span) -> tuple[Span, float] | None:
     found = within.span(low, high)
     span = _whole_words(text, Span(found.start + zone.start, found.end + zone.start), zone)
     return span, likeness(flat(part), flat(squashed(text[span.start : span.end])))
-
-
-def _shares_words(part: str, text: str, zone: Span) -> bool:
-    """Whether a zone has so many of the part's words that comparing may be worth it."""
-    wanted = frozenset(_forms(tokens(part, 0, len(part)))[0])
-    return len(wanted.intersection(tokens(text, zone.start, zone.end).keys)) >= _SHARED * len(wanted)
 
 
 def _edited_long(part: str, text: str, zone: Span) -> tuple[Span, float] | None:
