@@ -7,6 +7,8 @@ import re
 import unicodedata
 from typing import Final
 
+from attrs import frozen
+
 from groundkit.core.model import CONTEXT, Citation, Span
 from groundkit.core.percent import UNRESERVED, encoded
 
@@ -41,24 +43,41 @@ def text_directive(citation: Citation, text: str, document: str | None = None) -
     and its last line. Terms are whole words, and of a part of a word the whole of it. A passage that begins or ends within
     a run of Chinese, Japanese or the like is found by its neighbourhood, since browsers look for words of a dictionary.
     """
-    around, start, end = _neighbourhood(citation, text, document)
-    pieces = _pieces(around, start, end) or _pieces(around, *_outwards(around, start, end))
+    passage = _passage(citation, text, document)
+    around = passage.around
+    pieces = _pieces(around, passage.start, passage.end) or _pieces(around, *_outwards(passage))
     terms = _terms(around, pieces) if pieces else []
     if not terms:
         return ""
     words = around[terms[0].start : terms[0].end]
     stands_earlier = document is not None and document.find(words, 0, max(0, citation.span.start)) >= 0
-    return _directive(around, terms, stands_earlier)
+    return _directive(passage, terms, stands_earlier)
 
 
-def _neighbourhood(citation: Citation, text: str, document: str | None) -> tuple[str, int, int]:
-    """The passage with what stands on both sides of it, and where it begins and ends in that."""
+@frozen
+class _Passage:
+    """A passage with what stands on both sides of it, where that may begin and end amid a word."""
+
+    around: str
+    start: int
+    end: int
+
+    @property
+    def begins_amid(self) -> bool:
+        return self.start >= CONTEXT
+
+    @property
+    def ends_amid(self) -> bool:
+        return len(self.around) - self.end >= CONTEXT
+
+
+def _passage(citation: Citation, text: str, document: str | None) -> _Passage:
     start, end = citation.span.start, citation.span.end
     if document is not None and start >= 0 and document[start:end] == text:
         begin = max(0, start - CONTEXT)
-        return document[begin : end + CONTEXT], start - begin, start - begin + len(text)
+        return _Passage(document[begin : end + CONTEXT], start - begin, start - begin + len(text))
     before = citation.before or ""
-    return before + text + (citation.after or ""), len(before), len(before) + len(text)
+    return _Passage(before + text + (citation.after or ""), len(before), len(before) + len(text))
 
 
 def _pieces(around: str, start: int, end: int) -> list[tuple[int, int]]:
@@ -77,15 +96,16 @@ def _whole_words(around: str, begin: int, stop: int) -> tuple[int, int]:
     return begin, stop
 
 
-def _outwards(around: str, start: int, end: int) -> tuple[int, int]:
+def _outwards(passage: _Passage) -> tuple[int, int]:
     """The word that a passage is a part of; nothing of one that goes on beyond the neighbourhood."""
-    begin, stop = start, end
-    while _cuts_word(around, begin):
+    begin, stop = passage.start, passage.end
+    while _cuts_word(passage.around, begin):
         begin -= 1
-    while _cuts_word(around, stop):
+    while _cuts_word(passage.around, stop):
         stop += 1
-    is_whole = (begin > 0 or start < CONTEXT) and (stop < len(around) or stop - end < CONTEXT)
-    return (begin, stop) if is_whole else (start, start)
+    if (begin == 0 and passage.begins_amid) or (stop == len(passage.around) and passage.ends_amid):
+        return begin, begin
+    return begin, stop
 
 
 def _cuts_word(around: str, at: int) -> bool:
@@ -103,6 +123,8 @@ def _is_word(sign: str) -> bool:
 
 def _goes_on(sign: str) -> bool:
     """Whether this belongs to what stands before it: marks, joiners, formatting, skin tones (rule WB4)."""
+    if sign < "\xad":
+        return False
     category = unicodedata.category(sign)
     return category[0] == "M" or (category == "Cf" and sign != "\u200b") or "\U0001f3fb" <= sign <= "\U0001f3ff"
 
@@ -161,16 +183,16 @@ def _terms(around: str, pieces: list[tuple[int, int]]) -> list[Span]:
     return [] if head is None or tail is None else [Span(first, head), Span(tail, last)]
 
 
-def _directive(around: str, terms: list[Span], stands_earlier: bool) -> str:
-    first, last = terms[0], terms[-1]
+def _directive(passage: _Passage, terms: list[Span], stands_earlier: bool) -> str:
+    around, first, last = passage.around, terms[0], terms[-1]
     opens, closes = _is_open(around, first.start), _is_open(around, last.end)
     is_vague = stands_earlier or first.length < SHORT
-    before = _before(around, first.start) if is_vague or opens else ""
+    before = _before(passage, first.start) if is_vague or opens else ""
     if len(terms) == 1:
         wants_after = closes or stands_earlier or (is_vague and not before)
     else:
         wants_after = closes or _ends_sooner(around, first, last)
-    after = _after(around, last.end) if wants_after else ""
+    after = _after(passage, last.end) if wants_after else ""
     if (opens and not before) or (closes and not after):
         return ""
     shown = [_term(around[term.start : term.end]) for term in terms]
@@ -187,28 +209,29 @@ def _ends_sooner(around: str, first: Span, last: Span) -> bool:
     return passage.find(words) < len(passage) - len(words)
 
 
-def _before(around: str, at: int) -> str:
+def _before(passage: _Passage, at: int) -> str:
     """The last words before this place, on the line that ends there or the one before."""
+    around = passage.around
     stop = len(around[:at].rstrip(_BLANKS))
     floor = max(0, stop - CONTEXT)
     floor = max((cut.end() for cut in _CUT.finditer(around, floor, stop)), default=floor)
     for most in (BESIDE, CONTEXT):
         begin = max(floor, stop - most)
-        # The first word of a recorded neighbourhood may be the end of one.
-        while begin < stop and (_is_inside(around, begin) or (begin == 0 and at >= CONTEXT)):
+        while begin < stop and (_is_inside(around, begin) or (begin == 0 and passage.begins_amid)):
             begin += 1
         if _holds_word(around[begin:stop]):
             return around[begin:stop]
     return ""
 
 
-def _after(around: str, at: int) -> str:
+def _after(passage: _Passage, at: int) -> str:
+    around = passage.around
     start = len(around) - len(around[at:].lstrip(_BLANKS))
     ceiling = min(len(around), start + CONTEXT)
     ceiling = min((cut.start() for cut in _CUT.finditer(around, start, ceiling)), default=ceiling)
     for most in (BESIDE, CONTEXT):
         stop = min(ceiling, start + most)
-        while stop > start and (_is_inside(around, stop) or (stop == len(around) and stop - at >= CONTEXT)):
+        while stop > start and (_is_inside(around, stop) or (stop == len(around) and passage.ends_amid)):
             stop -= 1
         if _holds_word(around[start:stop]):
             return around[start:stop]

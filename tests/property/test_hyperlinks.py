@@ -4,7 +4,7 @@ import re
 from urllib.parse import unquote_to_bytes, urlsplit
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from groundkit.cli.hyperlinks import LONGEST, OFF, BadHyperlink, Hyperlinks, hyperlink, hyperlinks_of
@@ -62,6 +62,7 @@ def test_an_editor_can_be_wanted_by_name_on_any_terminal(name: str) -> None:
     for term in ("xterm", "xterm-kitty"):
         assert hyperlinks_of({"TERM": term, "GK_HYPERLINK": name}, True, "here") == wanted
         assert hyperlinks_of({"TERM": term, "GK_HYPERLINK": name}, False, "here") == Success(OFF)
+    assert hyperlinks_of({"TERM": "dumb", "GK_HYPERLINK": name}, True, "here") == Success(OFF)
     assert hyperlinks_of({"FORCE_HYPERLINK": "1", "GK_HYPERLINK": name}, False, "here") == wanted
 
 
@@ -130,6 +131,7 @@ def test_a_file_is_linked_whatever_it_is_called(path: str) -> None:
 
 
 @given(st.text(min_size=1, max_size=40) | st.text("a\x1b\\\x07\x9c;\r\n\ud800é", min_size=1, max_size=40))
+@example("a b")
 def test_no_target_ends_its_link_early(target: str) -> None:
     shown = hyperlink("label", target)
     found = LINK.fullmatch(shown)

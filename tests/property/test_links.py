@@ -320,7 +320,7 @@ def test_a_browser_marks_the_passage_from_its_first_word_to_its_last(
 SENTENCES = st.sampled_from(
     (
         "Twins are told apart.", "short", "中文没有空格。", "The quick brown fox jumps over the lazy dog; then it sleeps a little.",
-        "First line of it\n\nand a last line", "a 1.5 b", "colour, comma - dash & sign", "ends\nends\nends", "x " * 150 + "y",
+        "First line of it\n\nand a last line", "a 1.5 b", "colour, comma - dash & sign", "ends\nends\nends", "x " * 150 + "y", "lengthy words " * 20,
     )
 )  # fmt: skip
 
@@ -364,6 +364,13 @@ def test_terms_are_those_of_the_examples() -> None:
     part = cited(document, Span(21, 36))
     assert text_directive(part, document[21:36]) == "text=The%20cat%2C%20the-,dog%20%2D%20and"
     assert text_directive(cited("a compiler", Span(5, 8)), "pil") == "text=a-,compiler"
+
+
+def test_a_neighbour_that_is_not_all_at_hand_is_no_term() -> None:
+    assert text_directive(cited("y" * 70 + " cat.", Span(71, 74)), "cat") == "text=cat"
+    assert text_directive(cited("cat " + "y" * 70, Span(0, 3)), "cat") == "text=cat"
+    assert text_directive(cited("中" * 80 + "文字。", Span(80, 83)), "文字。") == ""
+    assert text_directive(cited("前、" + "中" * 80, Span(2, 4)), "中中") == ""
 
 
 @pytest.mark.parametrize("text", ["\x00\x01", " \n\n ", "---", "\ud800", "。", "x" * 300])
