@@ -11,6 +11,7 @@ _COMMANDS = {
     "search": ("groundkit.cli.search", "Find passages; each is a citation, checked on the spot."),
     "show": ("groundkit.cli.show", "Show one chunk whole, with its citation and verdict."),
     "verify": ("groundkit.cli.verify", "Look at the sources again: verified, drifted or unresolvable."),
+    "cite": ("groundkit.cli.cite", "Check what a text quotes, or make a citation of a quotation."),
     "list": ("groundkit.cli.listing", "List the collections of the index directory."),
     "files": ("groundkit.cli.listing", "List the sources of a collection, or say why a path is taken or not."),
     "status": ("groundkit.cli.listing", "Counts, settings and failed sources of a collection."),

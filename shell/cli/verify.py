@@ -142,12 +142,14 @@ def _told(rows: Iterator[Row], form: str, verbose: bool, live: bool, color: bool
             if live:
                 click.echo("live: " + ", ".join(f"{name} {count}" for name, count in _totals(LiveState, lives).items()))
         case _:
-            for piece in _report(form, counted(), verbose):
+            for piece in _report(form, counted(), verbose, linked is _unlinked):
                 click.echo(piece, nl=False)
     return 0 if counts.total() == counts[Verdict.VERIFIED] else 1
 
 
-def _report(form: str, rows: Iterable[Row], verbose: bool) -> Iterator[str]:
+def _report(form: str, rows: Iterable[Row], verbose: bool, file: bool) -> Iterator[str]:
+    if file:  # reports tell what stands together by source
+        rows = sorted(rows, key=lambda row: row.citation.source if row.citation else "")
     if form == "markdown":
         from groundkit.reports.markdown import markdown_report
 
@@ -162,7 +164,8 @@ def _report(form: str, rows: Iterable[Row], verbose: bool) -> Iterator[str]:
 
 
 def _for_report(row: Row) -> ReportRow:
-    return row.name, row.citation, row.verification, row.live
+    name = f"{row.name} ({row.entry})" if row.entry and row.citation else row.name
+    return name, row.citation, row.verification, row.live
 
 
 def _totals(kinds: type[Verdict | LiveState], counts: Counter[Verdict] | Counter[LiveState]) -> dict[str, int]:
