@@ -30,7 +30,8 @@ class Line:
 
 def lines_around(text: str, span: Span, context: int) -> Iterator[Line]:
     """The lines of a passage and so many before and after it. A line break belongs to the line that it ends."""
-    starts = [*LineMap.of(text).starts, len(text)]
+    # Behind the break that ends a text no line begins.
+    starts = sorted({*LineMap.of(text).starts, len(text)})
     last_place = span.end - 1
     for number, (start, end) in enumerate(pairwise(starts), 1):
         if number < len(starts) - 1 and starts[min(number - 1 + context, len(starts) - 2) + 1] <= span.start:
