@@ -48,6 +48,11 @@ def test_an_occurrence_is_the_number_of_its_place_among_all_places_of_its_text(t
     assert occurrence_of(text, Span(start, end)) == (places.index(start) + 1, len(places))
 
 
+@pytest.mark.parametrize("start, number", [(0, 1), (1, 2), (6, 3), (13, 6)])
+def test_places_count_up_to_the_span_alone(start: int, number: int) -> None:
+    assert occurrence_of("aaa b aaa b aaa", Span(start, start + 2)) == (number, 6)
+
+
 @pytest.mark.parametrize("unit", ["-", "ab", "-" * 40 + "\n"])
 def test_places_that_overlap_by_the_million_are_counted_without_looking_at_each(unit: str) -> None:
     # Looking at each takes minutes.
@@ -228,6 +233,8 @@ def spoiled_by(change: dict[str, object]) -> dict[str, Flaw]:
     [
         ({"start": -1, "end": 9}, {"start": Flaw.VALUE}),
         ({"start": -(10**30)}, {"start": Flaw.VALUE}),
+        ({"start": 90, "end": 100}, {"start": Flaw.MISMATCH}),
+        ({"start": 79, "end": 89}, {"start": Flaw.MISMATCH}),
         ({"end": 80}, {"end": Flaw.MISMATCH}),
         ({"end": 79}, {"end": Flaw.MISMATCH}),
         ({"end": 91}, {"end": Flaw.MISMATCH}),
