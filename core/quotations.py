@@ -399,8 +399,21 @@ def _closing(text: str, opening: int, places: dict[str, list[int]]) -> int | Non
         return _single(text, opening, places)
     if sign in "“「『":
         return _nested(opening, places[sign], places[_PAIRS[sign]])
+    if sign == "‚":
+        return next((at for at in _from(places, "‘’", opening) if not _behind(text, at).isalnum()), None)
     candidates = [_next(places[each], opening) for each in _PAIRS[sign]]
     return min((at for at in candidates if at is not None), default=None)
+
+
+def _from(places: dict[str, list[int]], signs: str, opening: int) -> Iterator[int]:
+    """The places of some signs behind an opening mark, up to the next mark like it."""
+    following = _next(places["‚"], opening)
+    at: int | None = opening
+    while at is not None:
+        at = min((place for place in (_next(places[sign], at) for sign in signs) if place is not None), default=None)
+        if at is None or (following is not None and at > following):
+            return
+        yield at
 
 
 def _next(places: Sequence[int], at: int) -> int | None:
