@@ -286,6 +286,18 @@ def test_a_passage_is_anchored_elsewhere_only_where_it_alone_is_quoted(
         assert found == Failure(NotAnchored(Places.SEVERAL if quoted else Places.NONE))
 
 
+def test_a_position_before_the_text_is_none() -> None:
+    for position in (Span(-2, -1), Span(-1, 0), Span(1, -1)):
+        assert anchored("aba", Selectors("", "b", position=position)) == Success(Span(1, 2))
+        assert anchored("aaa", Selectors("", "a", position=position)) == Failure(NotAnchored(Places.SEVERAL))
+
+
+def test_an_annotation_of_ours_without_its_position_is_refused() -> None:
+    whole = exported(example())
+    del whole["target"]["selector"][0]
+    assert keys(citation_from_annotation(whole)) == {"target.selector": Flaw.MISSING}
+
+
 @given(portables())
 def test_our_own_annotations_are_anchored_as_any_others(citation: PortableCitation) -> None:
     selectors = selectors_from(exported(citation)).unwrap()
