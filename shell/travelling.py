@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from groundkit.core.model import SourceClass
 from groundkit.core.portable import CitationRefused, PortableCitation
 from groundkit.core.result import Failure, Result
+from groundkit.core.sources import is_utf8
 from groundkit.errors import CitationError
 
 if TYPE_CHECKING:
@@ -31,7 +32,13 @@ def load_citation(data: object) -> PortableCitation:
 
 def dump_citations(citations: Iterable[PortableCitation]) -> str:
     """One citation a line (JSON lines), as `gk verify --file` reads them."""
-    return "".join(f"{json.dumps(dump_citation(each), ensure_ascii=False)}\n" for each in citations)
+    return "".join(f"{_line(dump_citation(each))}\n" for each in citations)
+
+
+def _line(data: dict[str, Any]) -> str:
+    """As UTF-8, but for what no UTF-8 has: half a surrogate pair, which an extractor may have made."""
+    text = json.dumps(data, ensure_ascii=False)
+    return text if is_utf8(text) else json.dumps(data)
 
 
 def load_citations(data: bytes | str, name: str = "citations") -> list[PortableCitation | CitationRefused]:
