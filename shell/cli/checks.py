@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import tee
 from pathlib import Path
@@ -18,6 +18,7 @@ from groundkit.cli.common import index_directory, unsecret
 from groundkit.core.model import Citation, Reason, Verdict, Verification
 from groundkit.core.result import Failure
 from groundkit.core.url_kinds import is_url
+from groundkit.errors import error_of
 from groundkit.opening import open as open_collection
 
 if TYPE_CHECKING:
@@ -92,8 +93,7 @@ def file_rows(entries: Sequence[Entry], where: Where) -> Iterator[Row]:
         else:
             by_collection[where.collection or entry.found.collection].append(at)
     with ExitStack() as stack:
-        for name, places in by_collection.items():
-            check = _check(name, where, stack)
+        for check, places in _checks(by_collection, where, stack):
             # Those of one source one after the other, so that it is read once.
             places.sort(key=lambda at: _source(entries[at].found))
             for at, checked in zip(places, check(_portable(entries[at]) for at in places), strict=True):
@@ -119,25 +119,36 @@ def _source(found: object) -> tuple[str, str]:
     return found.citation.source, found.citation.document_id
 
 
-def _check(collection: str, where: Where, stack: ExitStack) -> Check:
+def _checks(
+    by_collection: Mapping[str, list[int]], where: Where, stack: ExitStack
+) -> Iterator[tuple[Check, list[int]]]:
     """In the collection that is meant, where there is one, for it knows what was ingested; else with the sources alone."""
-    kept = _collection(collection, where)
-    if kept is not None:
-        return stack.enter_context(kept).verify_each
-    return _alone(where.base_dir or os.curdir, where.snapshot_dir)
+    left: list[int] = []
+    for name, places in by_collection.items():
+        kept = _collection(name, where)
+        if kept is None:
+            left += places
+        else:
+            yield stack.enter_context(kept).verify_each, places
+    if left:
+        yield _alone(where.base_dir or os.curdir, where.snapshot_dir), left
 
 
 def _collection(name: str, where: Where) -> Collection | None:
-    """None where the index has no such collection and nobody named one, or other snapshots than its own are given."""
+    """None where the index has no such collection, or other snapshots than its own are given. One that is asked for by its
+    name has to be there."""
     if where.snapshot_dir is not None:
         return None
     asked_for = bool(where.index_dir or where.collection)
     if not asked_for and isinstance(config.find_index(None, os.environ, Path.cwd()), Failure):
         return None
-    found = open_collection(index_directory(where.index_dir), base=where.base_dir, collection=name)
-    if asked_for or found.exists:
+    directory = index_directory(where.index_dir)
+    found = open_collection(directory, base=where.base_dir, collection=name)
+    if found.exists:
         return found
     found.close()
+    if where.collection:
+        raise error_of(config.UnknownCollection(name, str(directory), config.collections_in(directory)))
     return None
 
 
