@@ -6,16 +6,15 @@ from random import Random
 
 import pytest
 from attrs import evolve
+from edit_support import borne_out, cited_at, places_between
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from groundkit.core.drift import explained
 from groundkit.core.fingerprint import text_digest
-from groundkit.core.model import CONTEXT, Citation, FromText, Reason, Span, Verdict, Verification
+from groundkit.core.model import CONTEXT, Reason, Span, Verdict, Verification
 from groundkit.core.relocation import Alignment, aligned, relocate
-from groundkit.core.relocation_tokens import folded, tokens
-from groundkit.core.verdicts import VERDICT_OF, TextFound, judge
-from groundkit.core.word_diff import Change
+from groundkit.core.verdicts import TextFound, judge
 from groundkit.testing.edit_strategies import edits, paragraph, prose, prose_of, scripts
 from groundkit.testing.edits import (
     Breaks,
@@ -61,12 +60,6 @@ def histories(draw: st.DrawFn) -> tuple[str, Traced, Span]:
     return old, carried_out(traced(old), draw(scripts(len(old)))), draw(stretches(old))
 
 
-def cited_at(old: str, span: Span) -> Citation:
-    before, after = old[max(0, span.start - CONTEXT) : span.start], old[span.end : span.end + CONTEXT]
-    digest = text_digest(old[span.start : span.end])
-    return Citation("d" * 32, "c" * 32, "a.md", FromText(), span, digest, before, after)
-
-
 def told(alignment: Alignment, span: Span) -> Verification:
     """The whole answer on a passage of the old text, which is at hand, as a collection gives it."""
     old, new = alignment.old, alignment.new
@@ -79,65 +72,6 @@ def told(alignment: Alignment, span: Span) -> Verification:
 
 def answer(old: str, new: str, span: Span) -> Verification:
     return told(aligned(old, new), span)
-
-
-def words(text: str) -> list[str]:
-    plain = folded(text)
-    return tokens(plain, 0, len(plain)).keys
-
-
-def borne_out(verification: Verification, old: str, new: str, span: Span) -> None:
-    """All that an answer says is true of the two texts."""
-    cited = old[span.start : span.end]
-    place = verification.span
-    assert verification.verdict is VERDICT_OF[verification.reason]
-    assert verification.detail.strip()
-    assert (verification.verdict is Verdict.VERIFIED) is bool(verification) is (new[span.start : span.end] == cited)
-    assert verification.cited in (None, cited)
-    assert (place is not None) == (verification.reason in (Reason.MOVED, Reason.REFORMATTED, Reason.EDITED))
-    if place is not None:
-        assert 0 <= place.start < place.end <= len(new)
-        assert verification.found == new[place.start : place.end]
-        assert f"{place.start}–{place.end}" in verification.detail
-    assert (verification.similarity is not None) == (verification.reason is Reason.EDITED)
-    _as_the_reason_says(verification, cited)
-    _candidates_stand(verification, new)
-    _diff_rebuilds(verification)
-
-
-def _as_the_reason_says(verification: Verification, cited: str) -> None:
-    found = verification.found
-    match verification.reason:
-        case Reason.MOVED:
-            assert found == cited
-        case Reason.REFORMATTED:
-            assert found is not None
-            assert found != cited
-            assert words(found) == words(cited)
-        case Reason.EDITED:
-            assert found is not None
-            assert words(found) != words(cited)
-            assert verification.similarity is not None
-            assert 0.5 <= verification.similarity <= 1
-        case _:
-            assert found is None
-            assert verification.reason in (Reason.SAME, Reason.AMBIGUOUS, Reason.REMOVED, Reason.CHANGED)
-
-
-def _candidates_stand(verification: Verification, new: str) -> None:
-    places = verification.candidates
-    assert (len(places) > 1) == (verification.reason is Reason.AMBIGUOUS)
-    assert len(places) == 0 or verification.reason is Reason.AMBIGUOUS
-    assert list(places) == sorted(set(places))
-    assert all(0 <= each.start < each.end <= len(new) for each in places)
-
-
-def _diff_rebuilds(verification: Verification) -> None:
-    parts = verification.diff
-    assert bool(parts) == (verification.reason in (Reason.REFORMATTED, Reason.EDITED))
-    if parts:
-        assert "".join(part.text for part in parts if part.change is not Change.ADDED) == verification.cited
-        assert "".join(part.text for part in parts if part.change is not Change.REMOVED) == verification.found
 
 
 # -- the machine itself
@@ -397,18 +331,6 @@ def test_a_copy_that_lands_on_the_old_span_is_verified_in_other_surroundings(see
 # -- without the text that was ingested
 
 
-def _places(text: str, citation: Citation, cited: str) -> list[Span]:
-    """Where the cited text stands between both of its neighbours."""
-    assert citation.before is not None
-    assert citation.after is not None
-    starts = [at for at in range(len(text) - len(cited) + 1) if text.startswith(cited, at)]
-    ends = [(at, at + len(cited)) for at in starts]
-    beside = [
-        (at, end) for at, end in ends if text[:at].endswith(citation.before) and text.startswith(citation.after, end)
-    ]
-    return [Span(at, end) for at, end in beside]
-
-
 #: So many places with the same words are looked at, and what has no neighbours is told by itself from so many code points on.
 MOST_PLACES, TELLING = 64, 20
 
@@ -421,7 +343,7 @@ def test_without_the_old_text_only_one_place_between_both_neighbours_is_moved(
     new, cited, citation = text_of(signs), old[span.start : span.end], cited_at(old, span)
     for at_hand in (cited, None):
         found = judge(citation, TextFound(new), at_hand)
-        places = _places(new, citation, cited)
+        places = places_between(new, citation, cited)
         assert found.reason in (Reason.SAME, Reason.MOVED, Reason.CHANGED)
         if found.reason is Reason.MOVED:
             assert [found.span] == places
@@ -458,7 +380,7 @@ def test_without_the_old_text_an_untouched_passage_with_its_neighbours_is_moved(
     signs = edited(traced(old), Insert(at, added))
     new, citation, cited = text_of(signs), cited_at(old, span), old[span.start : span.end]
     assume(added and at < span.start and new[span.start : span.end] != cited)
-    assume(len(_places(new, citation, cited)) == 1 and new.count(cited) < MOST_PLACES // 2)
+    assume(len(places_between(new, citation, cited)) == 1 and new.count(cited) < MOST_PLACES // 2)
     found = judge(citation, TextFound(new), cited)
     assert (found.reason, found.span) == (Reason.MOVED, place_of(signs, old, span))
 
