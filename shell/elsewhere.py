@@ -133,19 +133,15 @@ class Elsewhere:
         return self._same[citation.document_id]
 
     def _with_the_bytes(self, citation: Citation) -> str | None:
-        if citation.source_class is SourceClass.TEXT:
-            # The bytes of a text are what its digest is of, and the digest is in the id.
-            source = citation.source
-            found = (
-                each
-                for digest, each in self._files().items()
-                if document_id(source, SourceClass.TEXT, digest) == citation.document_id
-            )
-            return next(found, None)
         for record in self._records(RecordOfDocument(citation.document_id)):
-            if record.extraction is not None:
-                return self._files().get(record.extraction.source_digest)
-        return None
+            extraction = record.extraction
+            return self._files().get(record.text_digest if extraction is None else extraction.source_digest)
+        if citation.source_class is not SourceClass.TEXT:
+            return None
+        # The bytes of a text are what its digest is of, and the digest is in the id.
+        source, wanted = citation.source, citation.document_id
+        files = self._files().items()
+        return next((each for digest, each in files if document_id(source, SourceClass.TEXT, digest) == wanted), None)
 
     def _files(self) -> dict[str, str]:
         """The files below the base by their digest, whatever they are called, as far as the reading goes."""

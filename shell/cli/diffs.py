@@ -30,7 +30,6 @@ def _shown(part: DiffPart, before: bool, behind: bool, color: bool) -> str:
 
 def _cut(text: str, head: int, tail: int) -> str:
     """So many code points of each end, if not all of them."""
-    text = " ".join(text.split(" "))
     if len(text) <= head + tail + 1:
         return one_line(text)
     return f"{one_line(text[:head])}…{one_line(text[-tail:] if tail else '')}"
