@@ -1,9 +1,11 @@
 """From whatever ends a command to one line on stderr and an exit code."""
 
 import errno
+import io
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from typing import TextIO
 
 import click
 
@@ -18,9 +20,8 @@ _COMPLETION = "_GK_COMPLETE"
 
 def run(command: click.Group, arguments: Sequence[str], environment: Mapping[str, str]) -> int:
     """Carry out a command line; the exit code is the answer."""
-    _make_writable()
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
+    _open_what_is_closed()
+    sys.stdout, sys.stderr = map(_written_whole, (sys.stdout, sys.stderr))
     refused = platform_refused()
     if refused is not None:
         return _say(refused, MACHINE_SAID_NO)
@@ -38,12 +39,22 @@ def run(command: click.Group, arguments: Sequence[str], environment: Mapping[str
         return _say(f"the machine said no: {error.strerror or error}", MACHINE_SAID_NO)
 
 
-def _make_writable() -> None:
-    """A stream that was closed before the start is none; what would go there goes nowhere."""
+def _open_what_is_closed() -> None:
+    """A stream that was closed before the start is none: what would go there goes nowhere, and nothing comes from there."""
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull)  # noqa: SIM115 - open as long as the process
     if sys.stdout is None:
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - open as long as the process
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+
+
+def _written_whole(stream: TextIO) -> TextIO:
+    """The stream as UTF-8. With PYTHONUNBUFFERED there is nothing in it that writes on where the system took only a part."""
+    if isinstance(stream, io.TextIOWrapper) and isinstance(stream.buffer, io.RawIOBase):
+        stream = io.TextIOWrapper(io.BufferedWriter(stream.detach()), write_through=True)
+    stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[attr-defined]
+    return stream
 
 
 def _carried_out(command: click.Group, arguments: Sequence[str]) -> int:

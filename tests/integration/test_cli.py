@@ -399,6 +399,35 @@ def test_ctrl_c_says_one_line(tmp_path: Path) -> None:
     assert gk(tmp_path, "doctor").code == 0
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_an_answer_that_does_not_fit_on_the_disk_is_none(tmp_path: Path, unbuffered: str) -> None:
+    (tmp_path / "c.jsonl").write_text('{"schema": 1}\n' * 4000)
+    limited = 'ulimit -f 512; exec "$0" -m groundkit verify --file c.jsonl --format json > answer'
+    ran = subprocess.run(
+        ["sh", "-c", limited, sys.executable],
+        cwd=tmp_path,
+        env=environment(PYTHONUNBUFFERED=unbuffered),
+        capture_output=True,
+        check=False,
+    )
+    assert (ran.returncode, b"the machine said no" in ran.stderr) == (3, True), ran.stderr
+    assert 0 < (tmp_path / "answer").stat().st_size <= 512 * 1024
+
+
+@pytest.mark.parametrize(
+    ("command", "code"), [("verify --file -", 2), ("cite", 0), ("cite --hits - notes.txt", 0), ("ingest --from -", 2)]
+)
+def test_a_closed_standard_input_holds_nothing(kept: Path, command: str, code: int) -> None:
+    ran = subprocess.run(
+        ["sh", "-c", f'exec "$0" -m groundkit {command} <&-', sys.executable],
+        cwd=kept,
+        env=environment(),
+        capture_output=True,
+        check=False,
+    )
+    assert (ran.returncode, b"Traceback" in ran.stderr) == (code, False), ran.stderr
+
+
 # -- removing
 
 
