@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
@@ -29,7 +28,7 @@ from groundkit.core.result import Failure, Result, Success
 from groundkit.core.sources import is_utf8
 from groundkit.core.spans import LineMap
 from groundkit.core.storage import ChunksByPrefix, RecordOfSource, StorageFailure
-from groundkit.passages import Passages, PlacesFailure, StoredText
+from groundkit.passages import Kept, Passages, PlacesFailure, StoredText
 
 #: What looks at the sources of citations again, in their order; None for what nobody looked at.
 Verify: TypeAlias = Callable[[Sequence[Citation]], Sequence[Verification | None]]
@@ -114,12 +113,12 @@ class _Desk:
     """The documents of a collection as quotations are looked for in them; remembers those it prepared."""
 
     passages: Passages
-    _sources: OrderedDict[str, _Source] = field(factory=OrderedDict, init=False)
+    _sources: Kept[_Source] = field(factory=lambda: Kept(_KEPT), init=False)
 
     def source(self, document_id: str) -> Result[_Source | None, StorageFailure]:
-        if document_id in self._sources:
-            self._sources.move_to_end(document_id)
-            return Success(self._sources[document_id])
+        kept = self._sources.get(document_id)
+        if kept is not None:
+            return Success(kept)
         stored = self.passages.stored(document_id)
         if isinstance(stored, Failure):
             return stored
@@ -127,10 +126,9 @@ class _Desk:
         if document is None or not document.chunks:
             return Success(None)
         text = document.text
-        self._sources[document_id] = _Source(document, Searchable.of(text), LineMap.of(text))
-        while len(self._sources) > 1 and sum(len(each.stored.text) for each in self._sources.values()) > _KEPT:
-            self._sources.popitem(last=False)
-        return Success(self._sources[document_id])
+        source = _Source(document, Searchable.of(text), LineMap.of(text))
+        self._sources.put(document_id, source, len(text))
+        return Success(source)
 
     def sources(self, documents: Iterable[str]) -> Iterator[Result[_Source, StorageFailure]]:
         for each in documents:

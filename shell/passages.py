@@ -2,7 +2,7 @@
 
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeAlias
+from typing import Generic, TypeAlias, TypeVar
 
 from attrs import field, frozen
 
@@ -41,6 +41,8 @@ _ROWS, _NEARBY = 128, 8
 #: Code points that a stretch nearby has more than what it is of.
 _MARGIN = 64
 
+T = TypeVar("T")
+
 PlacesFailure: TypeAlias = StorageFailure | LexicalFailure
 
 
@@ -67,13 +69,34 @@ class StoredText:
     chunks: tuple[StoredChunk, ...] = field(repr=False)
 
 
+class Kept(Generic[T]):
+    """What was made last, by name, up to so many code points together, but always the last one."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._size = 0
+        self._held: OrderedDict[str, tuple[T, int]] = OrderedDict()
+
+    def get(self, name: str) -> T | None:
+        if name not in self._held:
+            return None
+        self._held.move_to_end(name)
+        return self._held[name][0]
+
+    def put(self, name: str, made: T, size: int) -> None:
+        self._held[name] = made, size
+        self._size += size
+        while len(self._held) > 1 and self._size > self._most:
+            self._size -= self._held.popitem(last=False)[1][1]
+
+
 @frozen(eq=False, repr=False)
 class Passages:
     """The documents of one generation, to be searched for texts. Good for as long as the pair's view is open."""
 
     pair: Pair
     index: LexicalIndex
-    _texts: OrderedDict[str, StoredText] = field(factory=OrderedDict, init=False)
+    _texts: Kept[StoredText] = field(factory=lambda: Kept(_KEPT), init=False)
     _rows: dict[int, str] = field(factory=dict, init=False)
 
     def exact_places(
@@ -165,9 +188,9 @@ class Passages:
 
     def stored(self, document_id: str) -> Result[StoredText | None, StorageFailure]:
         """One document with its text; None where it is not there, or its chunks do not make up a text."""
-        if document_id in self._texts:
-            self._texts.move_to_end(document_id)
-            return Success(self._texts[document_id])
+        kept = self._texts.get(document_id)
+        if kept is not None:
+            return Success(kept)
         at = self.pair.generation.mark.generation
         records = self.pair.view.records(RecordOfDocument(document_id), at)
         if isinstance(records, Failure):
@@ -178,10 +201,9 @@ class Passages:
         text = rebuilt_text(chunks.unwrap())
         if not records.unwrap() or text is None:
             return Success(None)
-        self._texts[document_id] = StoredText(records.unwrap()[0], text, chunks.unwrap())
-        while len(self._texts) > 1 and sum(len(each.text) for each in self._texts.values()) > _KEPT:
-            self._texts.popitem(last=False)
-        return Success(self._texts[document_id])
+        stored = StoredText(records.unwrap()[0], text, chunks.unwrap())
+        self._texts.put(document_id, stored, len(text))
+        return Success(stored)
 
     def _owners(self) -> Result[dict[int, str], StorageFailure]:
         """The document of every row."""
