@@ -10,7 +10,8 @@ from typing import TypeAlias
 
 from attrs import field, frozen
 
-from groundkit.core.alignment_runs import OutOfWork, Run, Work, anchors, grown, runs_between
+from groundkit.core.alignment_paragraphs import paired, respaced
+from groundkit.core.alignment_runs import OutOfWork, Run, Work, anchors, equal_ahead, grown, runs_between
 from groundkit.core.alignment_slides import settled
 from groundkit.core.model import Span
 from groundkit.core.relocation_tokens import Tokens, tokens
@@ -61,7 +62,7 @@ def aligned_within(old: str, new: str, work: Work) -> Alignment:
     lines, done = _lines(old, new, whole, work)
     blocks: list[Block] = [*lines, (0, head, 0, head), (whole[1], len(old), whole[3], len(new))]
     for gap in _between(lines, whole):
-        found, enough = _words(old, new, gap, work)
+        found, enough = _gap(old, new, gap, work)
         blocks.extend(found)
         done = done and enough
     blocks, enough = settled(old, new, sorted(block for block in blocks if block[0] < block[1]), work)
@@ -141,7 +142,7 @@ def _lines(old: str, new: str, whole: Block, work: Work) -> tuple[list[Block], b
         edges.append(places)
     long = [len(line.strip()) >= _LONG_LINE for line in ids]
     gap = (0, len(sides[0]), 0, len(sides[1]))
-    runs = grown(sides[0], sides[1], gap, anchors(sides[0], sides[1], gap, long.__getitem__))
+    runs = grown(sides[0], sides[1], gap, anchors(sides[0], sides[1], lambda at: long[sides[0][at]]))
     return [_line_block(edges, run, whole) for run in runs], True
 
 
@@ -164,6 +165,26 @@ def _between(blocks: list[Block], whole: Block) -> list[Block]:
     return found
 
 
+def _gap(old: str, new: str, gap: Block, work: Work) -> tuple[list[Block], bool]:
+    """The common stretches of a gap: by paragraphs that were wrapped anew, then by words."""
+    blocks: list[Block] = []
+    done = True
+    try:
+        pairs = paired(old, new, gap, work)
+        rest = _between(pairs, gap)
+        for pair in pairs:
+            found = respaced(old, new, pair, work)
+            blocks.extend(found or ())
+            rest.extend([pair] if found is None else [])
+    except OutOfWork:
+        return blocks, False
+    for each in rest:
+        found, enough = _words(old, new, each, work)
+        blocks.extend(found)
+        done = done and enough
+    return blocks, done
+
+
 def _words(old: str, new: str, gap: Block, work: Work) -> tuple[list[Block], bool]:
     """The common stretches of a gap, by its tokens."""
     try:
@@ -184,20 +205,26 @@ def _blocks(old: str, new: str, here: Tokens, there: Tokens, run: Run) -> list[B
     if old[whole[0] : whole[1]] == new[whole[2] : whole[3]]:
         return [whole]
     found: list[Block] = []
-    for step in range(count):
-        start, end = here.starts[at + step], here.ends[at + step]
-        second, second_end = there.starts[place + step], there.ends[place + step]
-        if found and _goes_on(old, new, found[-1], (start, end, second, second_end)):
-            found[-1] = (found[-1][0], end, found[-1][2], second_end)
-        else:
-            found.append((start, end, second, second_end))
+    stop = at + count
+    while at < stop:
+        more = _straight(old, new, here, there, at, place, stop - at)
+        found.append((here.starts[at], here.ends[at + more], there.starts[place], there.ends[place + more]))
+        at, place = at + more + 1, place + more + 1
     return found
 
 
-def _goes_on(old: str, new: str, block: Block, token: Block) -> bool:
-    """Whether a block and the token behind it, with what parts them, are letter for letter the same on both sides."""
-    straight = block[1] - block[0] == block[3] - block[2] and token[0] - block[1] == token[2] - block[3]
-    return straight and old[block[1] - 1 : token[1]] == new[block[3] - 1 : token[3]]
+def _straight(old: str, new: str, here: Tokens, there: Tokens, at: int, place: int, count: int) -> int:
+    """How many tokens of a run behind its first are, with what parts them, letter for letter the same on both sides."""
+    end, second_end = here.ends[at], there.ends[place]
+    if end - here.starts[at] != second_end - there.starts[place]:
+        return 0
+    most = min(here.ends[at + count - 1] - end, there.ends[place + count - 1] - second_end)
+    same = equal_ahead(old, new, end - 1, second_end - 1, most + 1) - 1
+    last = bisect_right(here.ends, end + same, at + 1, at + count) - at - 1
+    # The same letters make the same tokens, but for the last: it may go on.
+    while last > 0 and here.ends[at + last] - end != there.ends[place + last] - second_end:
+        last -= 1
+    return max(last, 0)
 
 
 def _uncovered(covered: list[tuple[int, int]], length: int) -> tuple[tuple[int, int], ...]:
@@ -216,6 +243,8 @@ def _seeds(text: str, stretches: tuple[tuple[int, int], ...], work: Work) -> tup
     try:
         for start, end in stretches:
             work.spend(end - start)
+            if text[start:end].isspace():
+                continue
             part = tokens(text, start, end)
             for pair, at in zip(zip(part.keys, part.keys[1:], strict=False), part.starts, strict=False):
                 places = found.get(pair)

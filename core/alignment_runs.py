@@ -5,8 +5,9 @@ short coincidence never outweighs a long one (patience diff, refined). Short gap
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Hashable, Sequence
+from itertools import pairwise
+from typing import TypeAlias, TypeVar
 
 from attrs import define
 
@@ -15,6 +16,12 @@ Run: TypeAlias = tuple[int, int, int]
 #: A gap between runs: `[start, end)` in the one, `[start, end)` in the other.
 Gap: TypeAlias = tuple[int, int, int, int]
 
+Item = TypeVar("Item")
+Packed: TypeAlias = str | tuple[int, ...]
+
+#: Items compared at once, at most; the last number that a text can hold.
+_STRIDE = 1 << 16
+_LAST_CODE = 0x10FFFF
 #: Lengths of shingles with the longest gap they are looked for in: few tokens prove little in a long text.
 _SHINGLES = ((8, 1 << 62), (4, 1 << 62), (2, 4096), (1, 256))
 #: Items on each side of a gap that a longest common subsequence may close, and the share of the shorter side it must have.
@@ -38,29 +45,37 @@ class Work:
             raise OutOfWork
 
 
-def shingles(one: Sequence[int], other: Sequence[int]) -> dict[int, tuple[Sequence[int], Sequence[int]]]:
-    """For each length of shingle, a number for the shingle at each place; equal shingles have equal numbers."""
-    levels: dict[int, tuple[Sequence[int], Sequence[int]]] = {1: (one, other)}
-    for width in (1, 2, 4):
-        ids: dict[tuple[int, int], int] = {}
-        first, second = (
-            [ids.setdefault(pair, len(ids)) for pair in zip(side, side[width:], strict=False)] for side in levels[width]
-        )
-        levels[2 * width] = (first, second)
-    return levels
+def equal_ahead(one: Sequence[Item], other: Sequence[Item], at: int, place: int, most: int) -> int:
+    """How many items, at most so many, are the same from two places on: by ever longer slices, then by halves of the last."""
+    done, size = 0, 8
+    while done < most:
+        step = min(size, most - done)
+        if one[at + done : at + done + step] == other[place + done : place + done + step]:
+            done, size = done + step, min(2 * size, _STRIDE)
+            continue
+        while step > 1:
+            half = step // 2
+            if one[at + done : at + done + half] == other[place + done : place + done + half]:
+                done, step = done + half, step - half
+            else:
+                step = half
+        break
+    return done
 
 
-def _once(items: Sequence[int], start: int, end: int) -> dict[int, int]:
-    """Where each item stands, −1 for those that stand there more than once."""
-    places: dict[int, int] = {}
-    for at in range(start, end):
-        item = items[at]
-        places[item] = -1 if item in places else at
-    return places
+def _once(items: Sequence[Hashable]) -> dict[Hashable, int]:
+    """Where each item stands that stands there once."""
+    last = dict(zip(items, range(len(items)), strict=True))
+    if len(last) == len(items):
+        return last
+    first = dict(zip(reversed(items), reversed(range(len(items))), strict=True))
+    return {item: at for item, at in last.items() if first[item] == at}
 
 
 def _rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """A longest subsequence of the pairs in which the second rises as the first does."""
+    if all(one[1] < other[1] for one, other in pairwise(pairs)):
+        return pairs
     tops: list[int] = []
     ends: list[int] = []
     before: list[int] = []
@@ -80,17 +95,15 @@ def _rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return chosen[::-1]
 
 
-def anchors(one: Sequence[int], other: Sequence[int], gap: Gap, wanted: Callable[[int], bool]) -> list[tuple[int, int]]:
-    """Places of items that are `wanted` and stand once on each side of the gap, as many as keep their order."""
-    start, end, second_start, second_end = gap
-    there = _once(other, second_start, second_end)
-    here = _once(one, start, end)
-    pairs = [(at, there.get(item, -1)) for item, at in here.items() if at >= 0 and wanted(item)]
-    return _rising([pair for pair in pairs if pair[1] >= 0])
+def anchors(one: Sequence[Hashable], other: Sequence[Hashable], wanted: Callable[[int], bool]) -> list[tuple[int, int]]:
+    """Places of items that stand once on each side, as many as keep their order; those that are `wanted` by their first."""
+    there = _once(other)
+    pairs = [(at, there.get(item, -1)) for item, at in _once(one).items()]
+    return _rising([pair for pair in pairs if pair[1] >= 0 and wanted(pair[0])])
 
 
 def grown(
-    one: Sequence[int], other: Sequence[int], gap: Gap, found: list[tuple[int, int]], width: int = 1
+    one: Sequence[Item], other: Sequence[Item], gap: Gap, found: list[tuple[int, int]], width: int = 1
 ) -> list[Run]:
     """The runs around anchors: each as long as both sides go on equally, without crossing another."""
     start, end, second_start, second_end = gap
@@ -104,12 +117,10 @@ def grown(
                 stop, second_stop = max(later, at + width), max(second_later, place + width)
         while at > start and place > second_start and one[at - 1] == other[place - 1]:
             at, place = at - 1, place - 1
-        to, second_to = at, place
-        while to < stop and second_to < second_stop and one[to] == other[second_to]:
-            to, second_to = to + 1, second_to + 1
-        if to > at:
-            runs.append((at, place, to - at))
-            start, second_start = to, second_to
+        length = equal_ahead(one, other, at, place, min(stop - at, second_stop - place))
+        if length:
+            runs.append((at, place, length))
+            start, second_start = at + length, place + length
     return runs
 
 
@@ -130,42 +141,47 @@ def runs_between(one: Sequence[int], other: Sequence[int], work: Work) -> tuple[
     runs: list[Run] = []
     try:
         work.spend(3 * (len(one) + len(other)))
-        levels = shingles(one, other)
-        runs = _ends(one, other)
+        first, second = _packed(one, other)
+        runs = _ends(first, second)
         for width, longest in _SHINGLES:
             for gap in gaps(runs, whole):
                 if gap[1] - gap[0] + gap[3] - gap[2] <= 2 * longest:
-                    runs.extend(_between(levels, width, gap, work))
+                    runs.extend(_between(first, second, width, gap, work))
             runs.sort()
         for gap in gaps(runs, whole):
-            runs.extend(_closed(one, other, gap, work))
+            runs.extend(_closed(first, second, gap, work))
         runs.sort()
     except OutOfWork:
         return sorted(runs), False
     return runs, True
 
 
-def _ends(one: Sequence[int], other: Sequence[int]) -> list[Run]:
+def _packed(one: Sequence[int], other: Sequence[int]) -> tuple[Packed, Packed]:
+    """The numbers as code points of a text, whose slices are cheap; as they are where there are too many for that."""
+    if max(max(one, default=0), max(other, default=0)) > _LAST_CODE:
+        return tuple(one), tuple(other)
+    return "".join(map(chr, one)), "".join(map(chr, other))
+
+
+def _ends(one: Packed, other: Packed) -> list[Run]:
     """What both begin with and what both end with."""
     shorter = min(len(one), len(other))
-    head = next((at for at in range(shorter) if one[at] != other[at]), shorter)
-    rest = shorter - head
-    tail = next((back for back in range(rest) if one[-1 - back] != other[-1 - back]), rest)
+    head = equal_ahead(one, other, 0, 0, shorter)
+    tail = equal_ahead(one[::-1], other[::-1], 0, 0, shorter - head)
     found = [(0, 0, head), (len(one) - tail, len(other) - tail, tail)]
     return [run for run in found if run[2]]
 
 
-def _between(levels: dict[int, tuple[Sequence[int], Sequence[int]]], width: int, gap: Gap, work: Work) -> list[Run]:
+def _between(one: Packed, other: Packed, width: int, gap: Gap, work: Work) -> list[Run]:
     start, end, second_start, second_end = gap
     work.spend(end - start + second_end - second_start)
-    if min(end - start, second_end - second_start) < width:
-        return []
-    inner = (start, end - width + 1, second_start, second_end - width + 1)
-    found = anchors(*levels[width], inner, lambda _: True)
-    return grown(*levels[1], gap, found, width)
+    here = [one[at : at + width] for at in range(start, end - width + 1)]
+    there = [other[at : at + width] for at in range(second_start, second_end - width + 1)]
+    found = [(start + at, second_start + place) for at, place in anchors(here, there, lambda _: True)]
+    return grown(one, other, gap, found, width)
 
 
-def _closed(one: Sequence[int], other: Sequence[int], gap: Gap, work: Work) -> list[Run]:
+def _closed(one: Packed, other: Packed, gap: Gap, work: Work) -> list[Run]:
     """A longest common subsequence of a short gap, where it is more than a coincidence."""
     start, end, second_start, second_end = gap
     size, second_size = end - start, second_end - second_start
@@ -178,9 +194,9 @@ def _closed(one: Sequence[int], other: Sequence[int], gap: Gap, work: Work) -> l
     return [(start + at, second_start + place, 1) for at, place in pairs]
 
 
-def _subsequence(one: Sequence[int], other: Sequence[int]) -> list[tuple[int, int]]:
+def _subsequence(one: Packed, other: Packed) -> list[tuple[int, int]]:
     """Places of a longest common subsequence; a row of the table is one integer (Hyyrö 2004)."""
-    places: dict[int, int] = {}
+    places: dict[object, int] = {}
     for at, item in enumerate(one):
         places[item] = places.get(item, 0) | 1 << at
     mask = (1 << len(one)) - 1

@@ -39,11 +39,17 @@ __all__ = [
 #: Steps that one span may take, whatever was asked before.
 RELOCATION_STEPS = 2_000_000
 
-#: Shares that make an image an edited passage, and what a place elsewhere must have to be a moved one.
-_KEPT = 0.5
+#: What an image must have kept of a passage, and how like it be, to be the passage edited; what is enough between its neighbours.
 _SIMILARITY = 0.5
+_LESS = 0.4
+#: How like the surroundings of a place must be to be those of the passage, and by how much more than at the next place.
 _CONTEXT = 0.6
 _LEAD = 0.15
+#: A place less like the passage than this must have more of its surroundings.
+_LIKE = 0.75
+_MORE_CONTEXT = 0.7
+#: The only place like a passage that is gone may have less of them.
+_SOLE_CONTEXT = 0.4
 #: Code points of a passage that one new place must have to be told by itself, whatever stands around it.
 _PLAIN = 64
 #: With this share of a passage at its place, a copy elsewhere is a copy.
@@ -120,10 +126,11 @@ def _in_place(alignment: Alignment, span: Span, cited: str, image: Image, work: 
         place = Span(span.start + image.shift, span.end + image.shift)
         if alignment.new[place.start : place.end] == cited:
             return Moved(place)
-    if image.kept < _KEPT * image.size or image.span.length > longest_image(span.length):
+    if image.span.length > longest_image(span.length):
         return None
     similarity = image.similarity(alignment.new)
-    if similarity < _SIMILARITY:
+    alike = min(image.kept / max(image.size, 1), similarity)
+    if alike < _SIMILARITY and not (alike >= _LESS and _lies_between(alignment, span, image.span, work)):
         return None
     found = _named(alignment, cited, image.span, similarity)
     if isinstance(found, Edited) and is_other_passage(alignment, image.span, similarity, span, work):
@@ -141,7 +148,7 @@ def _better(alignment: Alignment, span: Span, found: Relocation, work: Work) -> 
     cited = alignment.old[span.start : span.end]
     context = context_likeness(alignment.old, span, alignment.new, found.span, work)
     if context < _CONTEXT - _LEAD:
-        others = candidates(alignment, span, work)
+        others = [place for place in candidates(alignment, span, work) if place.similarity >= _LIKE]
         first, second = (*(place.context for place in others[:2]), 0.0, 0.0)[:2]
         if first >= max(_CONTEXT, context + _LEAD, second + _LEAD):
             return _named(alignment, cited, others[0].span, others[0].similarity)
@@ -150,6 +157,11 @@ def _better(alignment: Alignment, span: Span, found: Relocation, work: Work) -> 
         if sole is not None and (held_before(alignment, sole, span) or _fits(alignment, span, sole, work)):
             return Moved(sole)
     return found
+
+
+def _lies_between(alignment: Alignment, span: Span, place: Span, work: Work) -> bool:
+    """Whether a place is about as long as the passage and stands between its neighbours. What is left of a cut is shorter."""
+    return 2 * place.length >= span.length and _fits(alignment, span, place, work)
 
 
 def _fits(alignment: Alignment, span: Span, place: Span, work: Work) -> bool:
@@ -186,9 +198,10 @@ def _elsewhere(alignment: Alignment, span: Span, cited: str, image: Image | None
     if sole is not None and (not remains or held_before(alignment, sole, span)):
         return Moved(sole)
     found = candidates(alignment, span, work)
-    near = [place for place in found if place.context >= _CONTEXT]
-    if not near and len(found) == 1 and not remains and _is_plain(alignment, span, found[0], work):
-        near = found
+    like = [place for place in found if place.similarity >= _LIKE]
+    near = [place for place in found if place.context >= (_CONTEXT if place in like else _MORE_CONTEXT)]
+    if not near and len(like) == 1 and not remains and _is_plain(alignment, span, like[0], work):
+        near = like
     rivals = [place for place in near if place.context > near[0].context - _LEAD]
     if len(rivals) > 1:
         return Ambiguous(tuple(sorted(place.span for place in rivals)))
@@ -204,5 +217,5 @@ def _remains(alignment: Alignment, span: Span, image: Image, work: Work) -> bool
 
 def _is_plain(alignment: Alignment, span: Span, place: Candidate, work: Work) -> bool:
     """Whether a place has so much of the passage, and of nothing else that was lost, that it must be the passage."""
-    much = place.similarity * span.length >= _PLAIN
+    much = place.similarity * span.length >= _PLAIN or place.context >= _SOLE_CONTEXT
     return much and not is_other_passage(alignment, place.span, place.similarity - _LEAD, span, work)

@@ -4,8 +4,6 @@ One integer holds a whole row of the table (Myers 1999, in the form of Hyyrö 20
 operations on numbers as long as the pattern.
 """
 
-from collections.abc import Iterator
-
 #: Code points of a pattern that one step of work on one code point of the other text covers.
 _LANE = 256
 
@@ -15,7 +13,7 @@ def cost(pattern: int, text: int) -> int:
     return (text + 1) * (1 + pattern // _LANE)
 
 
-def _distances(pattern: str, text: str, anywhere: bool) -> Iterator[int]:
+def _distances(pattern: str, text: str, anywhere: bool) -> list[int]:
     """The distance of the pattern to the best stretch that ends behind each code point; it starts at 0, or `anywhere`."""
     places: dict[str, int] = {}
     for at, sign in enumerate(pattern):
@@ -24,29 +22,37 @@ def _distances(pattern: str, text: str, anywhere: bool) -> Iterator[int]:
     mask, last = (1 << size) - 1, 1 << size - 1
     more, less, score = mask, 0, size
     first = 0 if anywhere else 1
+    scores = []
     for sign in text:
         here = places.get(sign, 0)
         down = here | less
         across = (((here & more) + more) ^ more) | here
         up = less | (~(across | more) & mask)
         back = more & across
-        score += 1 if up & last else -1 if back & last else 0
+        if up & last:
+            score += 1
+        elif back & last:
+            score -= 1
         up = up << 1 | first
-        back <<= 1
-        more = (back | ~(down | up)) & mask
+        more = (back << 1 | ~(down | up)) & mask
         less = up & down & mask
-        yield score
+        scores.append(score)
+    return scores
 
 
 def distance(one: str, other: str) -> int:
     """The number of insertions, deletions and substitutions of code points between two texts."""
-    if not one or not other:
-        return len(one) + len(other)
-    shorter, longer = sorted((one, other), key=len)
-    score = len(shorter)
-    for score in _distances(shorter, longer, anywhere=False):  # noqa: B007
-        pass
-    return score
+    shorter, longer = _differing(*sorted((one, other), key=len))
+    return _distances(shorter, longer, anywhere=False)[-1] if shorter else len(longer)
+
+
+def _differing(one: str, other: str) -> tuple[str, str]:
+    """What is left of two texts without what both begin and end with."""
+    head = next((at for at, (sign, there) in enumerate(zip(one, other, strict=False)) if sign != there), len(one))
+    one, other = one[head:], other[head:]
+    pairs = zip(reversed(one), reversed(other), strict=False)
+    tail = next((at for at, (sign, there) in enumerate(pairs) if sign != there), len(one))
+    return one[: len(one) - tail], other[: len(other) - tail]
 
 
 def likeness(one: str, other: str) -> float:
@@ -57,17 +63,29 @@ def likeness(one: str, other: str) -> float:
 
 def nearest_beginning(pattern: str, text: str) -> tuple[int, int]:
     """The length of the beginning of `text` that is nearest to the pattern, and its distance. The longest of equals."""
-    best = (len(pattern), 0)
-    if pattern:
-        for at, score in enumerate(_distances(pattern, text, anywhere=False), 1):
-            best = min(best, (score, -at))
-    return -best[1], best[0]
+    if text.startswith(pattern):
+        return len(pattern), 0
+    scores = _distances(pattern, text, anywhere=False)
+    score = min(scores, default=len(pattern))
+    if score > len(pattern):
+        return 0, len(pattern)
+    return (len(scores) - scores[::-1].index(score) if scores else 0), score
 
 
-def nearest_within(pattern: str, text: str) -> tuple[int, int, int]:
-    """The stretch `[start, end)` of `text` that is nearest to the pattern, and its distance. The first of equals."""
-    if not pattern or not text:
-        return 0, 0, len(pattern)
-    score, end = min((score, at) for at, score in enumerate(_distances(pattern, text, anywhere=True), 1))
+def nearest_within(pattern: str, text: str, most: int) -> tuple[int, int, int] | None:
+    """The stretch `[start, end)` of `text` that is nearest to the pattern, and its distance. The first of equals.
+
+    None where even that one is farther away than `most`.
+    """
+    at = text.find(pattern)
+    if at >= 0:
+        return at, at + len(pattern), 0
+    if not text:
+        return (0, 0, len(pattern)) if len(pattern) <= most else None
+    scores = _distances(pattern, text, anywhere=True)
+    score = min(scores)
+    if score > most:
+        return None
+    end = scores.index(score) + 1
     size, _ = nearest_beginning(pattern[::-1], text[:end][::-1][: 2 * len(pattern)])
     return end - size, end, score

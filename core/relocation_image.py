@@ -1,5 +1,6 @@
 """Where a passage lies in the new text by what stands around and within it: its image under an alignment."""
 
+import re
 from bisect import bisect_left
 from itertools import pairwise
 
@@ -15,6 +16,7 @@ from groundkit.core.relocation_tokens import folded
 _COMPARED = 2048
 #: An edited word counts as kept, as far as it is, from this likeness on.
 _NEAR = 0.6
+_BLANK = re.compile(r"\s")
 
 
 @frozen
@@ -110,21 +112,25 @@ def _with_ends(alignment: Alignment, span: Span, pieces: list[Block], image: Ima
     tail = old[last[1] : min(span.end, old_end)]
     missed = _visible(old[span.start : max(span.start, old_start)]) if span.start < old_start else 0
     missed += _visible(old[min(span.end, old_end) : span.end]) if old_end < span.end else 0
-    grown_back = _grown(head[::-1], new[new_start : first[2]][::-1], work)
-    grown_on = _grown(tail, new[last[3] : new_end], work)
+    # No more of a gap is looked at than could be in place of the part: gaps may be as long as the text.
+    grown_back = _grown(head[::-1], new[max(new_start, first[2] - _window(head)) : first[2]][::-1], work)
+    grown_on = _grown(tail, new[last[3] : min(new_end, last[3] + _window(tail))], work)
     start, end = first[2] - grown_back, last[3] + grown_on
     image = evolve(image, span=Span(start, end), distance=image.distance + missed)
     image = _with_gap(image, head, new[start : first[2]], work)
     return _with_gap(image, tail, new[last[3] : end], work)
 
 
-def _grown(part: str, there: str, work: Work) -> int:
+def _window(part: str) -> int:
+    return 2 * len(part) + 16
+
+
+def _grown(part: str, window: str, work: Work) -> int:
     """How much of what stands there is in place of the part, up to the end of a word."""
-    if not part or not there:
+    if not part or not window:
         return 0
-    window = there[: 2 * len(part) + 16]
     if len(part) > _COMPARED:
-        return min(len(part), len(there))
+        return min(len(part), len(window))
     work.spend(cost(len(part), len(window)))
     size, _ = nearest_beginning(flat(part), flat(window))
     while 0 < size < len(window) and window[size - 1].isalnum() and window[size].isalnum() and not part[-1:].isspace():
@@ -134,5 +140,5 @@ def _grown(part: str, there: str, work: Work) -> int:
 
 def flat(text: str) -> str:
     """The text in lower case and with blanks for white space, where that keeps every offset."""
-    flat = "".join(" " if sign.isspace() else sign for sign in text.lower())
+    flat = _BLANK.sub(" ", text.lower())
     return flat if len(flat) == len(text) else text

@@ -1,11 +1,13 @@
 """Laws of alignments: what the blocks of two texts say, in which order, and within which work."""
 
+from random import Random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from groundkit.core.alignment import Alignment, aligned, blocks_within
-from groundkit.core.alignment_runs import Work, runs_between
+from groundkit.core.alignment_runs import Work, equal_ahead, runs_between
 from groundkit.core.relocation_distance import distance, nearest_beginning, nearest_within
 from groundkit.core.relocation_tokens import folded, same_words, tokens
 from groundkit.testing.strategies import texts
@@ -204,8 +206,66 @@ def test_no_beginning_is_nearer_than_the_nearest(pattern: str, text: str) -> Non
     assert apart == _by_table(pattern, text[:size]) == min(_by_table(pattern, text[:at]) for at in range(len(text) + 1))
 
 
-@given(letters, letters)
-def test_no_stretch_is_nearer_than_the_nearest(pattern: str, text: str) -> None:
-    start, end, apart = nearest_within(pattern, text)
+@given(letters, letters, st.integers(0, 14))
+def test_no_stretch_is_nearer_than_the_nearest(pattern: str, text: str, most: int) -> None:
     stretches = [text[at:to] for at in range(len(text) + 1) for to in range(at, len(text) + 1)]
-    assert apart == _by_table(pattern, text[start:end]) == min(_by_table(pattern, each) for each in stretches)
+    least = min(_by_table(pattern, each) for each in stretches)
+    nearest = nearest_within(pattern, text, most)
+    assert (nearest is None) == (least > most)
+    if nearest is not None:
+        start, end, apart = nearest
+        assert apart == _by_table(pattern, text[start:end]) == least
+
+
+@given(few, few, st.data())
+def test_what_is_equal_ahead_ends_where_the_first_items_differ(
+    one: list[int], other: list[int], data: st.DataObject
+) -> None:
+    one, other = one * 4, (one * 4)[: data.draw(st.integers(0, 96))] + other
+    at, place = data.draw(st.integers(0, len(one))), data.draw(st.integers(0, len(other)))
+    most = data.draw(st.integers(0, min(len(one) - at, len(other) - place)))
+    pairs = zip(one[at : at + most], other[place : place + most], strict=True)
+    expected = next((number for number, (item, there) in enumerate(pairs) if item != there), most)
+    assert equal_ahead(one, other, at, place, most) == expected
+
+
+def _long(chance: Random, count: int) -> list[list[str]]:
+    """Paragraphs as lists of words, together longer than what is laid beside each other word by word at once."""
+    return [[f"{chance.choice('abcdefgh')}{chance.randrange(4000)}" for _ in range(60)] for _ in range(count)]
+
+
+def _spaced(chance: Random, paragraphs: list[list[str]], blanks: list[str]) -> tuple[str, list[tuple[int, int]]]:
+    """The text with some of these blanks between words, and where each word stands."""
+    text, places = "", []
+    for paragraph in paragraphs:
+        for word in paragraph:
+            places.append((len(text), len(text) + len(word)))
+            text += word + chance.choice(blanks)
+        text = text.rstrip() + "\n\n"
+    return text, places
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_other_white_space_in_a_long_text_leaves_every_word_beside_itself(seed: int) -> None:
+    chance = Random(seed)
+    paragraphs = _long(chance, 50)
+    old, here = _spaced(chance, paragraphs, [" "] * 9 + ["\n"])
+    new, there = _spaced(chance, paragraphs, [" ", " ", " \t", "\r\n", "\n  ", "\u3000"])
+    beside = {
+        at: place
+        for block in aligned(old, new).blocks
+        for at, place in zip(range(*block[:2]), range(*block[2:]), strict=False)
+    }
+    assert all(beside.get(one[0]) == other[0] for one, other in zip(here, there, strict=True))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_letters_that_white_space_parts_otherwise_are_other_words_in_a_long_text_too(seed: int) -> None:
+    chance = Random(seed)
+    paragraphs = _long(chance, 50)
+    old, here = _spaced(chance, paragraphs, [" "])
+    joined = chance.randrange(50)
+    parted = [["".join(each)] if at == joined else each for at, each in enumerate(paragraphs)]
+    new, _ = _spaced(chance, parted, ["\n"])
+    covered = {at for block in aligned(old, new).blocks for at in range(*block[:2])}
+    assert [at // 60 for at, place in enumerate(here) if place[0] not in covered] == [joined] * 60
