@@ -544,3 +544,42 @@ def test_many_edits_of_one_file_are_judged_alike_in_every_way(tmp_path: Path, se
         assert together[::-1] == [each.verification for each in collection.verify_each(citations[::-1])]
         assert together == [each.verification for each in collection.verify_each(map(collection.portable, citations))]
         assert len({each.reason for each in together}) > 1
+
+
+SOURCES = (
+    "a.md",
+    "c.x",
+    "",
+    ".",
+    "..",
+    "a.md/",
+    "a.md/b",
+    "sub",
+    "../a.md",
+    "/etc/passwd",
+    "a\0b",
+    "a\ud800.md",
+    "x" * 5000,
+    "é.md",
+    "http://x/",
+)
+SPANS = (Span(0, 5), Span(-5, 3), Span(-5, -3), Span(3, 3), Span(9, 2), Span(0, 10**30), Span(10**30, 10**31))
+
+
+@pytest.mark.parametrize("span", SPANS, ids=str)
+def test_a_forged_citation_gets_a_verdict_like_any_other(tmp_path: Path, span: Span) -> None:
+    """And none but one that is true is verified, with the text it was cited from at hand or without."""
+    with world(tmp_path, {"a.md": prose_of(1), "c.x": prose_of(3), "sub/b.md": prose_of(2)}) as collection:
+        for genuine in (next(collection.citations("a.md")), next(collection.citations("c.x"))):
+            for source in SOURCES:
+                forged = evolve(genuine, source=source, span=span, digest=text_digest(prose_of(1)[:5]))
+                true = source == "a.md" and span == Span(0, 5)
+                for verification in (
+                    collection.verify(forged),
+                    collection.verify(evolve(forged, before=None, after=None)),
+                    groundkit.verify(forged, base=tmp_path, extractors=(Lines(),)),
+                ):
+                    assert verification.detail.strip()
+                    assert verification.verdict is VERDICT_OF[verification.reason]
+                    assert true or not verification
+                    assert verification or not (true and genuine.source_class is SourceClass.TEXT)
