@@ -165,7 +165,9 @@ def judge(citation: Citation, evidence: Evidence, cited: str | None = None, look
         case TextFound(text):
             return _compared(citation, text, cited, look)
         case NoText(failure):
-            return _verification(_REASON_OF_PROBLEM[failure.problem], f"{failure.source}: {failure.detail}")
+            # What keeps all sources from being read names none.
+            detail = f"{failure.source or citation.source}: {failure.detail}"
+            return _verification(_REASON_OF_PROBLEM[failure.problem], detail)
         case NoBase():
             return _verification(Reason.NO_BASE, f"no base directory is given to look for {citation.source}")
         case ExtractorInactive(recorded, active, missing):

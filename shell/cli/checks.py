@@ -135,8 +135,8 @@ def _checks(
 
 
 def _collection(name: str, where: Where) -> Collection | None:
-    """None where the index has no such collection, or other snapshots than its own are given. One that is asked for by its
-    name has to be there."""
+    """None where the index has no such collection, or other snapshots than its own are given. A collection that is asked for
+    by its name has to be there, and so has an index that is."""
     if where.snapshot_dir is not None:
         return None
     asked_for = bool(where.index_dir or where.collection)
@@ -147,8 +147,9 @@ def _collection(name: str, where: Where) -> Collection | None:
     if found.exists:
         return found
     found.close()
-    if where.collection:
-        raise error_of(config.UnknownCollection(name, str(directory), config.collections_in(directory)))
+    others = config.collections_in(directory)
+    if where.collection or (where.index_dir and not others):
+        raise error_of(config.UnknownCollection(name, str(directory), others))
     return None
 
 

@@ -247,6 +247,22 @@ def test_a_collection_that_was_asked_for_and_is_not_there_is_a_wrong_request(she
     assert "default" in ran.err
 
 
+def test_an_index_directory_that_is_given_has_to_be_one(shelf: Shelf, tmp_path: Path) -> None:
+    put(tmp_path, {"c.json": json.dumps(shelf.of("a.md")), "empty/nothing": ""})
+    for directory in ("nowhere", "empty", "c.json"):
+        ran = gk(tmp_path, "verify", "--file", "c.json", "--index-dir", directory)
+        assert (ran.code, ran.out) == (2, "")
+        assert directory in ran.err
+
+
+def test_a_base_that_is_not_there_is_told_with_the_source(shelf: Shelf, tmp_path: Path) -> None:
+    put(tmp_path, {"c.json": json.dumps(shelf.of("a.md")[:1])})
+    ran = gk(tmp_path, "verify", "--file", "c.json", "--base-dir", "nowhere", "--format", "json")
+    (row,) = rows(ran)
+    assert (ran.code, row["verification"]["verdict"]) == (1, "unresolvable")
+    assert row["verification"]["detail"].startswith("a.md: the base directory nowhere cannot be opened")
+
+
 def test_another_base_for_a_collection(tmp_path: Path) -> None:
     edited(tmp_path)
     put(tmp_path, {"old/a.md": text("a")})
