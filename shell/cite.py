@@ -8,10 +8,10 @@ from typing import TypeAlias
 
 from attrs import evolve, field, frozen
 
+from groundkit.citations import citation_at
 from groundkit.cite_values import AnswerCheck, CitedQuote, MarkerCheck, MarkerState, QuoteCheck, QuoteState
-from groundkit.core.fingerprint import text_digest
 from groundkit.core.markers import Marker, Target, ToChunk, ToNote, ToNumber, ToPlace, sources_of
-from groundkit.core.model import CONTEXT, Citation, Locator, RetrievalResult, Span, Verification
+from groundkit.core.model import Citation, RetrievalResult, Span, Verification
 from groundkit.core.portable import portable
 from groundkit.core.quotations import Quotation, Quoting, quotations_of
 from groundkit.core.quote_matching import (
@@ -55,21 +55,7 @@ class _Source:
 
     def citation(self, span: Span) -> Citation:
         """The citation of a stretch; its chunk is the one that holds its beginning."""
-        record, text = self.stored.record, self.stored.text
-        chunk = self.stored.chunks[self._chunk_at(span.start)].chunk
-        line, column = self.lines.line_column(span.start)
-        return Citation(
-            document_id=record.document_id,
-            chunk_id=chunk.id,
-            source=record.source,
-            provenance=record.provenance,
-            span=span,
-            digest=text_digest(text[span.start : span.end]),
-            before=text[max(0, span.start - CONTEXT) : span.start],
-            after=text[span.end : span.end + CONTEXT],
-            locator=Locator(line, column, chunk.locator.heading_path, chunk.locator.pages, chunk.locator.anchor),
-            incomplete=record.incomplete,
-        )
+        return citation_at(self.stored.chunks[self._chunk_at(span.start)], span, self.stored.text, self.lines)
 
     def chunk_span(self, span: Span) -> Span:
         return self.stored.chunks[self._chunk_at(span.start)].chunk.span
