@@ -134,8 +134,9 @@ class Elsewhere:
 
     def _with_the_bytes(self, citation: Citation) -> str | None:
         for record in self._records(RecordOfDocument(citation.document_id)):
-            extraction = record.extraction
-            return self._files().get(record.text_digest if extraction is None else extraction.source_digest)
+            if record.source == citation.source:
+                extraction = record.extraction
+                return self._files().get(record.text_digest if extraction is None else extraction.source_digest)
         if citation.source_class is not SourceClass.TEXT:
             return None
         # The bytes of a text are what its digest is of, and the digest is in the id.

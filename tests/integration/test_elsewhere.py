@@ -252,6 +252,14 @@ def test_two_copies_are_told_by_the_first_name(kb: Collection, base: Path, cited
     assert same_bytes(kb, cited) == "c.md"
 
 
+def test_a_citation_that_lends_the_id_of_another_source_is_told_of_no_file(
+    kb: Collection, base: Path, cited: Citation
+) -> None:
+    forged = evolve(cited, source="nothing.md")
+    assert same_bytes(kb, forged) is None
+    assert groundkit.verify_citation(forged, base=base).same_bytes_at is None
+
+
 def test_one_other_byte_is_not_the_same(kb: Collection, base: Path, cited: Citation) -> None:
     put(base, {"c.md": (base / "a.md").read_bytes() + b" "})
     (base / "a.md").unlink()
