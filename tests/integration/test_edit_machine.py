@@ -41,9 +41,11 @@ from groundkit.testing.edits import (
     Move,
     Normalise,
     Overlay,
+    Recase,
     Replace,
     Rewrap,
     Traced,
+    Truncate,
     edited,
     place_of,
     text_of,
@@ -492,6 +494,48 @@ def test_two_files_that_are_swapped_are_told_apart(tmp_path: Path) -> None:
                 found = each.verification.found_in
                 assert found.source == {"a.md": "b.md", "b.md": "a.md"}[source]
                 assert cited[found.span.start : found.span.end] == passage
+
+
+#: What editors and tools make of a whole file, to be undone as well as done.
+OF_A_WHOLE_FILE: dict[str, Edit] = {
+    "a byte order mark": ByteOrderMark(True),
+    "CRLF": Breaks("\r\n"),
+    "CR": Breaks("\r"),
+    "decomposed": Normalise("NFD"),
+    "composed": Normalise("NFC"),
+    "compatible and composed": Normalise("NFKC"),
+    "compatible and decomposed": Normalise("NFKD"),
+    "capitals": Recase("upper"),
+    "wrapped": Rewrap(40),
+    "truncated": Truncate(333),
+    "twice": Duplicate(0, 10**6, 10**6),
+    "a letter first": Insert(0, "a"),
+    "a blank first": Insert(0, " "),
+    "a line break last": Insert(10**6, "\n"),
+}
+
+
+@pytest.mark.parametrize("name", OF_A_WHOLE_FILE)
+@pytest.mark.parametrize("undone", [False, True])
+@pytest.mark.parametrize("source", ["a.md", "c.x"])
+def test_a_file_edited_as_a_whole_is_judged_by_its_code_points(
+    tmp_path: Path, name: str, undone: bool, source: str
+) -> None:
+    plain = "The ﬁrst cafe\u0301 of １２３ Ångström.\n\n" + prose_of(1, 5, 6)
+    old, new = plain, text_of(edited(traced(plain), OF_A_WHOLE_FILE[name]))
+    assert old != new
+    old, new = (new, old) if undone else (old, new)
+    with world(tmp_path, {source: old}) as collection:
+        citations = list(collection.citations())
+        pieces = [within(each, old, Span(each.span.start, each.span.start + 9)) for each in citations]
+        (tmp_path / source).write_bytes(new.encode())
+        for each in collection.verify_each([*citations, *pieces]):
+            borne_out(each.verification, old, new, each.citation.span)
+            assert each.verification.reason is not Reason.CHANGED
+            portable = collection.portable(each.citation)
+            borne_out(groundkit.verify(portable, base=tmp_path, extractors=(Lines(),)), old, new, each.citation.span)
+        reasons = {each.verification.reason for each in collection.verify_each(citations)}
+        assert reasons != {Reason.REMOVED}
 
 
 @pytest.mark.parametrize("text", ["", "\ufeff", "a", "\n"])
