@@ -43,6 +43,8 @@ Kind: TypeAlias = Callable[[Random, str, int, int], Edited]
 
 #: How far around a quote a re-wrapping with edits goes.
 _AROUND = 600
+#: Texts that share so many code points around a quote share it.
+_PIECE = 30
 
 
 def _twin(chance: Random, quote: str, near: bool) -> str:
@@ -264,8 +266,12 @@ def _whole(change: Callable[[Random, Marked], Marked]) -> Kind:
     return kind
 
 
-def _other_text(chance: Random, _: Marked) -> Marked:
-    return new(text_of(chance))
+def other_text(chance: Random, text: str, start: int, end: int) -> Edited:
+    """Nothing is left. The other text must not have a piece of the passage, as one with the same page in it would."""
+    other = text_of(chance)
+    if any(text[at : at + _PIECE] in other for at in range(max(0, start - _PIECE), end, _PIECE // 2)):
+        raise Unfit
+    return _changed(text, start, end, new(other))
 
 
 def _truncated(chance: Random, text: Marked) -> Marked:
@@ -305,5 +311,5 @@ HARDER: dict[str, Kind] = {
     "upper case": _whole(lambda _, text: spelt(text, str.upper)),
     "byte order mark": _whole(lambda _, text: new("\ufeff") + text),
     "truncated": _whole(_truncated),
-    "another text": _whole(_other_text),
+    "another text": other_text,
 }
