@@ -464,6 +464,22 @@ def test_a_file_that_changes_between_two_looks_is_read_again(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("source", ["a.md", "c.x"])
+def test_where_a_passage_went_is_said_of_the_text_that_was_read_last(tmp_path: Path, source: str) -> None:
+    old = prose_of(1)
+    with world(tmp_path, {source: old, "b.md": prose_of(2)}) as collection:
+        citation, between = next(collection.citations(source)), next(collection.citations("b.md"))
+        checks = collection.verify_each([citation, between] * 3)
+        for first in ("X", "One.\n\nTwo.\n", "\ufeff\r\n"):
+            put(tmp_path, {source: first + old})
+            verification = next(checks).verification
+            place = Span(citation.span.start + len(first), citation.span.end + len(first))
+            assert (verification.reason, verification.span) == (Reason.MOVED, place)
+            assert verification.locator is not None
+            assert verification.locator.line == first.count("\n") + 1
+            assert next(checks).verification
+
+
+@pytest.mark.parametrize("source", ["a.md", "c.x"])
 def test_a_file_of_the_same_size_and_time_is_still_read(tmp_path: Path, source: str) -> None:
     with world(tmp_path, {"a.md": prose_of(1), "c.x": prose_of(3)}) as collection:
         citation = next(collection.citations(source))
