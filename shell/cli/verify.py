@@ -84,6 +84,7 @@ def verify_command(
     if live and file is not None:
         raise click.UsageError("--live goes with the citations of a collection, not with --file")
     linked: Linked = _unlinked
+    title = f"Citations of {collection}" if file is None else f"Citations in {_name_of(file)}"
     with ExitStack() as stack:
         if file is not None:
             given = context.get_parameter_source("collection") is not ParameterSource.DEFAULT
@@ -94,14 +95,17 @@ def verify_command(
             rows = all_rows(found) if everything else named_rows(found, names)
             rows = with_live(found, rows) if live else rows
             linked = linked_by(found)
-        return _told(rows, form, verbose or bool(names), live, use_color(color), linked)
+        return _told(rows, form, verbose or bool(names), live, use_color(color), linked, title)
+
+
+def _name_of(file: BinaryIO) -> str:
+    return "standard input" if file.name in ("<stdin>", "-", 0) else str(file.name)
 
 
 def _of_file(file: BinaryIO, where: Where) -> Iterator[Row]:
     from groundkit.citation_files import read_citations
 
-    name = "standard input" if file.name in ("<stdin>", "-", 0) else str(file.name)
-    entries = read_citations(file.read(), name)
+    entries = read_citations(file.read(), _name_of(file))
     if isinstance(entries, Failure):
         raise click.UsageError(one_line(str(entries.failure())))
     return file_rows(entries.unwrap(), where)
@@ -112,7 +116,7 @@ def _unlinked(label: str, citation: Citation, now: Locator | None) -> str:
     return label
 
 
-def _told(rows: Iterator[Row], form: str, verbose: bool, live: bool, color: bool, linked: Linked) -> int:
+def _told(rows: Iterator[Row], form: str, verbose: bool, live: bool, color: bool, linked: Linked, title: str) -> int:
     """Print the rows as they come; the exit code."""
     counts: Counter[Verdict] = Counter()
     lives: Counter[LiveState] = Counter()
@@ -142,12 +146,12 @@ def _told(rows: Iterator[Row], form: str, verbose: bool, live: bool, color: bool
             if live:
                 click.echo("live: " + ", ".join(f"{name} {count}" for name, count in _totals(LiveState, lives).items()))
         case _:
-            for piece in _report(form, counted(), verbose, linked is _unlinked):
+            for piece in _report(form, counted(), verbose, linked is _unlinked, title):
                 click.echo(piece, nl=False)
     return 0 if counts.total() == counts[Verdict.VERIFIED] else 1
 
 
-def _report(form: str, rows: Iterable[Row], verbose: bool, file: bool) -> Iterator[str]:
+def _report(form: str, rows: Iterable[Row], verbose: bool, file: bool, title: str) -> Iterator[str]:
     if file:  # reports tell what stands together by source
         rows = sorted(rows, key=lambda row: row.citation.source if row.citation else "")
     if form == "markdown":
@@ -160,7 +164,7 @@ def _report(form: str, rows: Iterable[Row], verbose: bool, file: bool) -> Iterat
         return junit_report(map(_for_report, rows))
     from groundkit.reports.html import html_report
 
-    return html_report(map(_for_report, rows), list_verified=verbose)
+    return html_report(map(_for_report, rows), title, list_verified=verbose)
 
 
 def _for_report(row: Row) -> ReportRow:

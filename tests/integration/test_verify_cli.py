@@ -1,5 +1,6 @@
 """`gk verify` over files of citations and whole collections: with an index and without, in every format."""
 
+import html
 import json
 import re
 import subprocess
@@ -405,6 +406,15 @@ def test_html_is_one_page(drifting: Path) -> None:
     assert "<i>75" not in ran.out
     assert "\x1b" not in ran.out
     assert ran.out.lower().startswith("<!doctype html>")
+
+
+def test_the_page_says_what_it_is_about(drifting: Path, tmp_path: Path) -> None:
+    ran = gk(drifting, "verify", "--all", "--format", "html", "-c", "default")
+    assert "<h1><bdi>Citations of default</bdi></h1>" in ran.out
+    file = tmp_path / "cited <b>.jsonl"
+    file.write_text("{}\n", "utf-8")
+    ran = gk(drifting, "verify", "--file", str(file), "--format", "html")
+    assert f"<h1><bdi>Citations in {html.escape(str(file))}</bdi></h1>" in ran.out
 
 
 def test_junit_is_xml_with_a_case_for_every_citation(drifting: Path) -> None:
