@@ -643,3 +643,14 @@ def test_a_forged_citation_gets_a_verdict_like_any_other(tmp_path: Path, span: S
                     assert verification.verdict is VERDICT_OF[verification.reason]
                     assert true or not verification
                     assert verification or not (true and genuine.source_class is SourceClass.TEXT)
+
+
+@pytest.mark.parametrize("source", ["a.md", "c.x"])
+def test_a_passage_that_never_stood_at_its_span_is_not_traced_from_there(tmp_path: Path, source: str) -> None:
+    """The version that is cited is at hand and says something else there, so nobody knows what became of the passage."""
+    with world(tmp_path, {source: prose_of(1)}) as collection:
+        forged = [evolve(each, digest=text_digest("never said")) for each in collection.citations()]
+        put(tmp_path, {source: "X" + prose_of(1)})
+        for each in collection.verify_each(forged):
+            assert (each.verification.verdict, each.verification.reason) == (Verdict.DRIFTED, Reason.CHANGED)
+            assert (each.verification.span, each.verification.cited) == (None, None)
