@@ -68,8 +68,8 @@ class Elsewhere:
         if len(text.encode("utf-8", "surrogatepass")) < LEAST_TELLING or not self._has_others(citation.source):
             return None
         for record, today in self._documents(text, citation):
-            at = today.find(text)
-            if record.source != citation.source and at >= 0:
+            at = -1 if record.source == citation.source else today.find(text)
+            if at >= 0:
                 return FoundIn(record.source, record.document_id, Span(at, at + len(text)))
         return None
 

@@ -34,6 +34,8 @@ _KEPT = 48_000_000
 _LONG, _SHORT = (24, 3), (4, 6)
 #: Single words that are asked for, the longest ones, and the chunks that hold a word which still says something.
 _WORDS, _TELLING = 10, 256
+#: A longer word may be cut by a boundary of chunks. So few documents are looked into without asking for more.
+_UNCUT, _PLAINLY = 12, 4
 #: Up to so many terms the first and the last one count as whole words; in a longer text they may be cut.
 _FEW = 7
 #: Chunks that are asked for at a time, and those that are looked at for what is near.
@@ -106,17 +108,49 @@ class Passages:
 
         None for a text without a word. At most `MOST_DOCUMENTS` are read, those that share most with it.
         """
-        proposed = self.proposed(text)
+        among = self._holding_all(text, without)
+        if isinstance(among, Failure):
+            return among
+        only = among.unwrap()
+        proposed = Success(tuple(only)) if only is not None and len(only) <= _PLAINLY else self.proposed(text)
         if isinstance(proposed, Failure):
             return proposed
         found: list[Place] = []
-        for stored in self.read(each for each in proposed.unwrap() if each != without):
+        for stored in self.read(
+            each for each in proposed.unwrap() if each != without and (only is None or each in only)
+        ):
             if isinstance(stored, Failure):
                 return stored
             at = stored.unwrap().text.find(text)
             if at >= 0:
                 found.append(Place(stored.unwrap().record, Span(at, at + len(text)), stored.unwrap().text))
         return Success(tuple(sorted(found, key=lambda place: place.record.source)[: max(0, limit)]))
+
+    def _holding_all(self, text: str, without: str | None) -> Result[frozenset[str] | None, PlacesFailure]:
+        """The other documents that hold each of the text's rare words, for one that holds the text holds all of them.
+
+        None where none of its words is rare. Mostly one or two words tell that there is no other.
+        """
+        held: frozenset[str] | None = None
+        terms = self.index.terms(search_view(text)[0])
+        first, last = _whole_words(search_view(text)[0].split())
+        words = sorted({each for each in terms[first:last] if len(each) <= _UNCUT}, key=lambda each: (-len(each), each))
+        if self.pair.searcher is None or not words:
+            return Success(None)
+        owners = self._owners()
+        if isinstance(owners, Failure):
+            return owners
+        for word in words[:_WORDS]:
+            found = self.pair.searcher.candidates(LexicalQuery((word,), (word,)), _TELLING)
+            if isinstance(found, Failure):
+                return found
+            if found.unwrap().matches > _TELLING:
+                continue
+            having = frozenset(owners.unwrap().get(row, "") for row, _ in found.unwrap().rows) - {"", without}
+            held = having if held is None else held & having
+            if not held:
+                break
+        return Success(held)
 
     def proposed(self, text: str) -> Result[tuple[str, ...], PlacesFailure]:
         """Ids of the documents that may hold a text, those first that share most of what was asked for."""
