@@ -1,5 +1,6 @@
 """What an annotation of the Web Annotation Data Model says of the passage it is about, whoever made it, and where that stands."""
 
+import re
 from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
@@ -17,7 +18,16 @@ QUOTE: Final = "TextQuoteSelector"
 STATE: Final = "TimeState"
 
 _TARGET = "target"
+_BLANKS = re.compile(r"\s+")
 SELECTOR: Final = "target.selector"
+
+
+#: Code points of a quotation that are printed.
+_PRINTED = 60
+
+
+def _shortened(text: str) -> str:
+    return repr(text if len(text) <= _PRINTED else f"{text[:_PRINTED]}…")
 
 
 @frozen
@@ -29,7 +39,7 @@ class Selectors:
     """
 
     source: str
-    exact: str = field(repr=False)
+    exact: str = field(repr=_shortened)
     prefix: str | None = field(default=None, repr=False)
     suffix: str | None = field(default=None, repr=False)
     position: Span | None = None
@@ -167,8 +177,9 @@ def _stands_at(document: str, exact: str, position: Span) -> bool:
 def anchored(document: str, selectors: Selectors) -> Result[Span, NotAnchored]:
     """Where the passage of an annotation stands in a text: where it says, if that is there, else where it alone is quoted.
 
-    The text counts letter for letter; prefix and suffix as far as they are given. The data model lets a quote that stands at
-    several places mean all of them; a citation is of one.
+    The text counts letter for letter, and where that leads nowhere with any run of white space as one blank, since a page
+    shows no line breaks; prefix and suffix count as far as they are given. The data model lets a quote that stands at several
+    places mean all of them; a citation is of one. Linear in the lengths.
     """
     exact, position = selectors.exact, selectors.position
     if position is not None and _stands_at(document, exact, position):
@@ -177,8 +188,56 @@ def anchored(document: str, selectors: Selectors) -> Result[Span, NotAnchored]:
     quoted = f"{prefix}{exact}{selectors.suffix or ''}"
     at = document.find(quoted)
     if at < 0:
-        return Failure(NotAnchored(Places.NONE))
+        return _anchored_by_words(document, selectors)
     if document.find(quoted, at + 1) >= 0:
         return Failure(NotAnchored(Places.SEVERAL))
     start = at + len(prefix)
     return Success(Span(start, start + len(exact)))
+
+
+def _anchored_by_words(document: str, selectors: Selectors) -> Result[Span, NotAnchored]:
+    """The same, where it does not count how wide white space is. The passage has what the text has."""
+    from groundkit.core.quote_matching import Searchable, squashed
+
+    core, within = squashed(selectors.exact), Searchable.of(document)
+    if not core:
+        return Failure(NotAnchored(Places.NONE))
+    if selectors.position is not None and _reads_so_at(document, selectors.exact, selectors.position):
+        return Success(selectors.position)
+    before, after = squashed(selectors.prefix or ""), squashed(selectors.suffix or "")
+    starts = {
+        at + len(before) + len(gap)
+        for gap in _gaps(selectors.prefix or "", selectors.exact)
+        for other_gap in _gaps(selectors.exact, selectors.suffix or "")
+        for _, at in zip(range(2), within.places(f"{before}{gap}{core}{other_gap}{after}"), strict=False)
+    }
+    if len(starts) != 1:
+        return Failure(NotAnchored(Places.SEVERAL if starts else Places.NONE))
+    (start,) = starts
+    return Success(_with_blanks(document, selectors.exact, within.span(start, start + len(core))))
+
+
+def _gaps(one: str, other: str) -> tuple[str, ...]:
+    """What may stand between two neighbours. Makers that squash each for itself leave out the blank between them."""
+    if one[-1:].isspace() or other[:1].isspace():
+        return (" ",)
+    return ("", " ") if one and other else ("",)
+
+
+def _reads_so_at(document: str, exact: str, position: Span) -> bool:
+    inside = 0 <= position.start < position.end <= len(document)
+    return inside and _one_blank(document[position.start : position.end]) == _one_blank(exact)
+
+
+def _one_blank(text: str) -> str:
+    return _BLANKS.sub(" ", text)
+
+
+def _with_blanks(document: str, exact: str, span: Span) -> Span:
+    """The span with the white space beside it, where the quotation begins or ends with some."""
+    start, end = span.start, span.end
+    while exact[0].isspace() and start and document[start - 1].isspace():
+        start -= 1
+    while exact[-1].isspace() and end < len(document) and document[end].isspace():
+        end += 1
+    return Span(start, end)

@@ -46,6 +46,8 @@ CONTEXT: Final[tuple[str | Data, ...]] = (
     {EXTENSION: {"@id": "urn:groundkit:citation", "@type": "@json"}},
 )
 
+_ELSEWHERE = "this annotation was not exported as a citation; Collection.anchor makes one of what it quotes"
+
 #: Keys of the portable form that selectors and the state say.
 _SAID = ("start", "end", "text", "before", "after", "fetched_at")
 
@@ -136,7 +138,7 @@ def flat_of(data: object) -> Result[Data, CitationRefused]:
         return _refused("", Flaw.TYPE, "an annotation is an object")
     extension = data.get(EXTENSION)
     if not isinstance(extension, dict):
-        return _refused(EXTENSION, Flaw.MISSING, "this annotation was not exported as a citation")
+        return _refused(EXTENSION, Flaw.MISSING, _ELSEWHERE)
     again = [key for key in _SAID if key in extension]
     if again:
         return _refused(f"{EXTENSION}.{again[0]}", Flaw.UNKNOWN, "the target says this")

@@ -1,11 +1,12 @@
 """Citations as Web Annotations and back, what is read of annotations that others made, and where their passages stand."""
 
 import json
+import re
 from typing import Any
 
 import pytest
 from attrs import evolve
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from portable_support import documents, example, of_json, paths, portables, put, without
 
@@ -246,6 +247,8 @@ def test_what_leads_to_no_one_passage_is_named(data: dict[str, Any], problems: d
 
 def test_an_annotation_of_somebody_else_is_no_citation() -> None:
     assert keys(citation_from_annotation(FOREIGN)) == {EXTENSION: Flaw.MISSING}
+    (problem,) = refusal(citation_from_annotation(FOREIGN)).problems
+    assert problem.detail.endswith("Collection.anchor makes one of what it quotes")
 
 
 def test_what_means_to_be_an_annotation() -> None:
@@ -284,6 +287,71 @@ def test_a_passage_is_anchored_elsewhere_only_where_it_alone_is_quoted(
         assert found == Success(Span(quoted[0], quoted[0] + len(exact)))
     else:
         assert found == Failure(NotAnchored(Places.SEVERAL if quoted else Places.NONE))
+
+
+#: Texts with runs of white space of several widths; lines that a page shows as one.
+wrapped = st.lists(
+    st.sampled_from(["the", "old", "lamp", "a", "b,", " ", " ", "\n", "\r\n", "\t ", "\u2003\n", "  \n"]), min_size=1, max_size=14
+).map("".join)  # fmt: skip
+
+
+def on_one_line(text: str) -> str:
+    """As a page shows it."""
+    return re.sub(r"\s+", " ", text)
+
+
+def stretches(text: str) -> list[Span]:
+    """Stretches without white space at their ends."""
+    spans = [Span(start, end) for start in range(len(text)) for end in range(start + 1, len(text) + 1)]
+    return [span for span in spans if text[span.start : span.end] == text[span.start : span.end].strip()]
+
+
+@given(wrapped, st.data())
+def test_a_passage_that_a_page_shows_on_one_line_is_anchored_where_it_alone_is(text: str, data: st.DataObject) -> None:
+    assume(text.strip())
+    span = data.draw(st.sampled_from(stretches(text)))
+    exact = on_one_line(text[span.start : span.end])
+    alike = [other for other in stretches(text) if on_one_line(text[other.start : other.end]) == exact]
+    found = anchored(text, Selectors("", exact))
+    if len(alike) == 1:
+        assert found == Success(span)
+    else:
+        assert isinstance(found, Failure) or found.unwrap() in alike
+
+
+@given(wrapped, st.data(), st.booleans())
+def test_what_stands_beside_a_passage_counts_on_one_line_too(text: str, data: st.DataObject, stripped: bool) -> None:
+    assume(text.strip())
+    span = data.draw(st.sampled_from(stretches(text)))
+    before, exact, after = map(on_one_line, (text[: span.start], text[span.start : span.end], text[span.end :]))
+    if stripped:
+        before, after = before.strip(), after.strip()
+    assert anchored(text, Selectors("", exact, before, after)) == Success(span)
+
+
+@given(wrapped, st.data())
+def test_a_position_counts_where_the_text_there_reads_as_the_quotation(text: str, data: st.DataObject) -> None:
+    assume(text.strip())
+    span = data.draw(st.sampled_from(stretches(text)))
+    selectors = Selectors("", on_one_line(text[span.start : span.end]), "nowhere", position=span)
+    assert anchored(text, selectors) == Success(span)
+
+
+def test_white_space_that_a_quotation_has_must_be_there() -> None:
+    for exact, prefix, suffix in ((" b", None, None), ("b", "a ", None), ("b ", None, None), ("b", None, " c")):
+        assert anchored("abc\n", Selectors("", exact, prefix, suffix)) == Failure(NotAnchored(Places.NONE))
+    assert anchored("a\n\tb\t\n", Selectors("", " b ")) == Success(Span(1, 6))
+    for blank in (" ", "\n "):
+        assert anchored("a\tb", Selectors("", blank)) == Failure(NotAnchored(Places.NONE))
+    assert anchored("a\nb", Selectors("", "a b", position=Span(0, 4))) == Success(Span(0, 3))
+    assert anchored("a\nb a\tb", Selectors("", "a b")) == Failure(NotAnchored(Places.SEVERAL))
+
+
+def test_selectors_are_printed_with_what_they_quote() -> None:
+    assert repr(Selectors("a.md", "the lamp")) == (
+        "Selectors(source='a.md', exact='the lamp', position=None, source_date=None)"
+    )
+    assert f"exact='{'x' * 60}…'," in repr(Selectors("a.md", "x" * 61))
 
 
 def test_a_position_before_the_text_is_none() -> None:
