@@ -27,7 +27,7 @@ def explained(citation: Citation, changed: Verification, relocation: Relocation,
             return _placed(citation, Reason.REFORMATTED, said, place, cited, now)
         case Edited(place, similarity):
             difference = difference_of(cited, now[place.start : place.end])
-            said = f"{difference} ({similarity:.0%} alike, at {_at(place)} now)"
+            said = f"{difference} ({min(similarity, _ALIKE):.0%} alike, at {_at(place)} now)"
             return evolve(
                 _placed(citation, Reason.EDITED, said, place, cited, now), similarity=round(similarity, _DIGITS)
             )
@@ -50,6 +50,8 @@ def explained(citation: Citation, changed: Verification, relocation: Relocation,
             return changed
 
 
+#: What differs is never told as the same.
+_ALIKE = 0.99
 #: Of a similarity, so that a detail and a number say the same on every machine.
 _DIGITS = 6
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import click
-from attrs import frozen
+from attrs import evolve, frozen
 
 from groundkit import config
 from groundkit.cli.common import index_directory, unsecret
@@ -33,13 +33,16 @@ if TYPE_CHECKING:
 
 @frozen
 class Row:
-    """One answer. `name` is the chunk id, or what was asked for; `entry` where it stands in a file of citations, if it does."""
+    """One answer. `name` is the chunk id, or what was asked for; `entry` where it stands in a file of citations, if it does;
+    `asked`: somebody asked for this very one.
+    """
 
     name: str
     citation: Citation | None
     verification: Verification
     live: Live | None = None
     entry: str = ""
+    asked: bool = False
 
 
 def all_rows(found: Collection) -> Iterator[Row]:
@@ -48,23 +51,42 @@ def all_rows(found: Collection) -> Iterator[Row]:
 
 
 def named_rows(found: Collection, names: Sequence[str]) -> Iterator[Row]:
-    """Of a source all of its citations, of anything else the chunk it is the id of, or why there is none."""
+    """Of a source, or of all below a folder, every citation; of anything else the chunk it is the id of, or why there is none."""
     for name in names:
-        if found.get_document_records(name):
-            for each in found.verify_all(name):
-                yield Row(each.citation.chunk_id, each.citation, each.verification)
+        sources = sources_named(found, name)
+        if sources:
+            for source in sources:
+                for each in found.verify_all(source):
+                    yield Row(each.citation.chunk_id, each.citation, each.verification)
         elif is_url(name):
             unknown = f"the collection has no page {unsecret(name)}; `gk files` lists those it has"
             yield Row(unsecret(name), None, Verification(Verdict.UNRESOLVABLE, Reason.UNKNOWN_DOCUMENT, unknown))
         else:
             fetched = found.fetch_chunk(name)
-            yield Row(fetched.chunk_id, fetched.citation, fetched.verification)
+            verification = fetched.verification
+            if fetched.citation is None:
+                verification = evolve(verification, detail=f"{verification.detail}{_hint(name)}")
+            yield Row(fetched.chunk_id, fetched.citation, verification, asked=True)
+
+
+def sources_named(found: Collection, name: str) -> list[str]:
+    """The sources that a name means: one, as `gk files` lists it, or those below a folder."""
+    if found.get_document_records(name):
+        return [name]
+    folder = f"{name.removeprefix('./').rstrip('/')}/"
+    if is_url(name) or folder == "/":
+        return []
+    return [each.source for each in found.get_document_records() if each.source.startswith(folder)]
+
+
+def _hint(name: str) -> str:
+    if os.path.isfile(name) and name.lower().endswith((".json", ".jsonl", ".ndjson")):
+        return ", nor a source; a file of citations goes to --file"
+    return ", nor a source of this name"
 
 
 def with_live(found: Collection, rows: Iterator[Row]) -> Iterator[Row]:
     """Each row with what its page says now, where it is one of a page."""
-    from attrs import evolve
-
     these, those = tee(rows)
     lives = found.live_each(row.citation for row in those if row.citation is not None)
     for row in these:

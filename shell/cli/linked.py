@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import click
 
 from groundkit.cli.hyperlinks import Hyperlinks, hyperlinks_of
+from groundkit.cli.told import Linked
 from groundkit.core.model import Citation, Locator, SourceClass
 from groundkit.core.paths import is_within_base
 from groundkit.core.result import Failure
@@ -18,9 +18,6 @@ from groundkit.errors import GroundkitError
 
 if TYPE_CHECKING:
     from groundkit.collection import Collection
-
-#: A label that was made safe to print, as a link to what the citation cites, or to where it stands now.
-Linked: TypeAlias = Callable[[str, Citation, Locator | None], str]
 
 
 def linked_in(found: Collection) -> Linked:

@@ -84,7 +84,7 @@ def _print_data(found: Collection, fetched: FetchedChunk) -> None:
 
 def _print(found: Collection, fetched: FetchedChunk, citation: Citation, context: int, on: bool) -> None:
     from groundkit.cli.passages import lines_around, shown
-    from groundkit.cli.verify import print_diff
+    from groundkit.cli.told import print_diff
 
     click.echo(
         f"{linked_by(found)(style(place(citation), on, bold=True), citation, None)}  {badge(fetched.verification, on)}"

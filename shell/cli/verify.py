@@ -12,27 +12,23 @@ from click.core import ParameterSource
 
 from groundkit.cli.checks import Row, Where, all_rows, file_rows, named_rows, with_live
 from groundkit.cli.common import (
-    badge,
     base_option,
     collection_options,
     color_option,
     format_option,
-    incomplete_mark,
     linked_by,
     opened,
-    place,
     print_json,
     print_json_line,
-    style,
     use_color,
 )
 from groundkit.cli.printable import one_line
+from groundkit.cli.told import Linked, tell
 from groundkit.core.live import LiveState
-from groundkit.core.model import Citation, Locator, SourceClass, Verdict, Verification
+from groundkit.core.model import Citation, Locator, Reason, Verdict
 from groundkit.core.result import Failure
 
 if TYPE_CHECKING:
-    from groundkit.cli.linked import Linked
     from groundkit.reports.rows import Row as ReportRow
 
 
@@ -95,7 +91,7 @@ def verify_command(
             rows = all_rows(found) if everything else named_rows(found, names)
             rows = with_live(found, rows) if live else rows
             linked = linked_by(found)
-        return _told(rows, form, verbose or bool(names), live, use_color(color), linked, title)
+        return _told(rows, form, verbose, live, use_color(color), linked, title)
 
 
 def _name_of(file: BinaryIO) -> str:
@@ -119,11 +115,13 @@ def _unlinked(label: str, citation: Citation, now: Locator | None) -> str:
 def _told(rows: Iterator[Row], form: str, verbose: bool, live: bool, color: bool, linked: Linked, title: str) -> int:
     """Print the rows as they come; the exit code."""
     counts: Counter[Verdict] = Counter()
+    reasons: Counter[Reason] = Counter()
     lives: Counter[LiveState] = Counter()
 
     def counted() -> Iterator[Row]:
         for row in rows:
             counts[row.verification.verdict] += 1
+            reasons.update([] if row.verification else [row.verification.reason])
             lives.update([row.live.state] if row.live else [])
             yield row
 
@@ -139,9 +137,9 @@ def _told(rows: Iterator[Row], form: str, verbose: bool, live: bool, color: bool
             }
             print_json({**totals, "checked": checked})
         case "human":
-            for row in counted():
-                if verbose or not row.verification or (row.live and row.live.state is not LiveState.SAME):
-                    _print(row, color, linked)
+            tell(counted(), verbose, color, linked)
+            if reasons:
+                click.echo(f"reasons: {', '.join(f'{each.value} {reasons[each]}' for each in Reason if reasons[each])}")
             click.echo(", ".join(f"{name} {count}" for name, count in _totals(Verdict, counts).items()))
             if live:
                 click.echo("live: " + ", ".join(f"{name} {count}" for name, count in _totals(LiveState, lives).items()))
@@ -174,46 +172,6 @@ def _for_report(row: Row) -> ReportRow:
 
 def _totals(kinds: type[Verdict | LiveState], counts: Counter[Verdict] | Counter[LiveState]) -> dict[str, int]:
     return {each.value: counts[each] for each in kinds}  # type: ignore[index]
-
-
-_TINTS = {
-    LiveState.SAME: "green",
-    LiveState.MOVED: "yellow",
-    LiveState.EDITED: "yellow",
-    LiveState.REMOVED: "red",
-    LiveState.UNREACHABLE: "magenta",
-}
-
-
-def _print(row: Row, color: bool, linked: Linked) -> None:
-    citation, verification = row.citation, row.verification
-    where = one_line(row.name)
-    if citation is not None and citation.locator is not None:
-        where = f"{linked(place(citation), citation, None)}{_now(row, linked)} {one_line(row.name)}"
-    mark = incomplete_mark(citation is not None and citation.incomplete, color)
-    click.echo(f"{badge(verification, color)}  {where}{mark}")
-    click.echo(f"   {one_line(verification.detail)}")
-    print_diff(verification, color)
-    if row.live is not None:
-        said = style(row.live.state.value, color, fg=_TINTS[row.live.state])
-        click.echo(f"   live: {said}: {one_line(row.live.detail)}")
-
-
-def print_diff(verification: Verification, color: bool) -> None:
-    """The words of a passage then and now, where they differ."""
-    parts = verification.diff
-    if parts:
-        from groundkit.cli.diffs import diff_line
-
-        click.echo(f"   {diff_line(parts, color)}")
-
-
-def _now(row: Row, linked: Linked) -> str:
-    """Where a passage stands now, if that is told by lines and columns."""
-    now = row.verification.locator
-    if now is None or row.citation is None or row.citation.source_class is not SourceClass.TEXT:
-        return ""
-    return f" → {linked(f'{now.line}:{now.column}', row.citation, now)}"
 
 
 def _data(row: Row, live: bool) -> dict[str, object]:
