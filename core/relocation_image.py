@@ -1,7 +1,7 @@
 """Where a passage lies in the new text by what stands around and within it: its image under an alignment."""
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from itertools import pairwise
 
 from attrs import evolve, frozen
@@ -44,7 +44,7 @@ def longest_image(length: int) -> int:
 def image_of(alignment: Alignment, span: Span, work: Work) -> Image | None:
     """The image of a span of the old text, None where nothing of it is aligned. Linear in the span."""
     work.spend(span.length // 16 + 1)
-    pieces = [_clipped(block, span) for block in blocks_within(alignment, span.start, span.end)]
+    pieces = [_clipped(alignment, block, span) for block in blocks_within(alignment, span.start, span.end)]
     work.spend(8 * len(pieces))
     pieces = _compact(pieces, longest_image(span.length))
     if not pieces:
@@ -64,12 +64,27 @@ def _visible(text: str) -> int:
     return sum(map(len, text.split()))
 
 
-def _clipped(block: Block, span: Span) -> Block:
-    """The part of a block that lies in the span. In a token of another length on both sides, as near as can be told."""
-    length = block[3] - block[2]
-    start = min(max(span.start - block[0], 0), length)
-    end = length if span.end >= block[1] else min(span.end - block[0], length)
-    return max(block[0], span.start), min(block[1], span.end), block[2] + start, block[2] + max(start, end)
+def _clipped(alignment: Alignment, block: Block, span: Span) -> Block:
+    """The part of a block that lies in the span. A token of another length on both sides is cut where as much of its folded form
+    lies before the cut."""
+    start, end = max(block[0], span.start), min(block[1], span.end)
+    if block[1] - block[0] == block[3] - block[2]:
+        return start, end, block[2] + start - block[0], block[2] + end - block[0]
+    place, place_end = (_cut(alignment, block, at) for at in (start, end))
+    return start, end, place, max(place, place_end)
+
+
+def _cut(alignment: Alignment, block: Block, at: int) -> int:
+    """The offset in the new text's token that an offset in the old one's is nearest to."""
+    if at in (block[0], block[1]):
+        return block[2] if at == block[0] else block[3]
+    held = len(folded(alignment.old[block[0] : at]))
+    there = range(block[3] - block[2])
+    return (
+        block[2]
+        + bisect_right(there, held, key=lambda size: len(folded(alignment.new[block[2] : block[2] + size])))
+        - 1
+    )
 
 
 def _compact(pieces: list[Block], longest: int) -> list[Block]:

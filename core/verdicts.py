@@ -250,7 +250,13 @@ def difference_of(cited: str, found: str, around: int = 24) -> str:
     last = next((back for back in range(rest) if cited[-1 - back] != found[-1 - back]), rest)
     start = max(0, first - around)
     old, new = (_beginning(each[start : max(len(each) - last + around, 0)]) for each in (cited, found))
-    return f"{old} is now {new}"
+    return f"{old} has other white space now" if _same_but_for_blanks(cited, found) else f"{old} is now {new}"
+
+
+def _same_but_for_blanks(cited: str, found: str) -> bool:
+    """Whether two texts differ in white space alone. One of the same length may end earlier or later for that."""
+    one, other = " ".join(cited.split()), " ".join(found.split())
+    return one == other or (len(cited) == len(found) and (one.startswith(other) or other.startswith(one)))
 
 
 def _beginning(text: str, limit: int = 60) -> str:

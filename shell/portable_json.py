@@ -133,6 +133,7 @@ def _converter() -> Converter:
         converter.register_structure_hook(kind, _exactly(kind))
     converter.register_structure_hook(str | None, _or_null(str, _exactly(str)))
     converter.register_structure_hook(SourceClass, _source_class)
+    converter.register_unstructure_hook(SourceClass, lambda each: each.value)
     converter.register_structure_hook_func(lambda kind: kind == tuple[str, ...], _strings)
     for shape in (_Pages, _Place, _Flat):
         taken = _object(make_dict_structure_fn(shape, converter, _cattrs_forbid_extra_keys=True))

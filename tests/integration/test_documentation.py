@@ -11,8 +11,10 @@ from pathlib import Path
 
 import click
 import pytest
+from attrs import fields
 from commands import environment
 
+from groundkit import portable_json
 from groundkit.cli import gk
 
 ROOT = Path(__file__).parents[2]
@@ -111,6 +113,19 @@ def test_the_first_steps_of_the_readme_end_as_it_says(tmp_path: Path) -> None:
     told = run([sys.executable, "-W", "error", "-c", python], tmp_path)
     assert (told.returncode, told.stderr) == (0, "")
     assert told.stdout.startswith("verified same ")
+
+
+def test_the_python_of_the_page_about_citations_runs(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "shell" / "demo_documents", tmp_path / "tryout")
+    told = run([sys.executable, "-W", "error", "-c", "\n".join(blocks(PAGES["docs/citations.md"], "python"))], tmp_path)
+    assert (told.returncode, told.stderr) == (0, "")
+
+
+def test_the_keys_of_a_citation_that_travels_are_those_on_their_page() -> None:
+    table = re.search(r"^\| key \| type \|.*?\n\n", PAGES["docs/citations.md"], re.MULTILINE | re.DOTALL)
+    assert table
+    listed = re.findall(r"`([a-z_]+)`", "".join(re.findall(r"^\| (`[^|]*) \|", table[0], re.MULTILINE)))
+    assert sorted(listed) == sorted(each.name for each in fields(portable_json._Flat))
 
 
 def run(command: list[str], folder: Path) -> "subprocess.CompletedProcess[str]":

@@ -35,6 +35,13 @@ def test_the_first_difference_is_shown_from_both_texts(old: str, at: int, put: s
     assert put[0] in told.detail.split(" is now ")[1]
 
 
+def test_other_white_space_is_called_that() -> None:
+    old = "John Smeaton built the third of granite blocks and lit it in 1759."
+    told = judge(citation_of(old, 0, len(old)), TextFound(old.replace(" of ", "\r\nof ")), old)
+    assert "has other white space now" in told.detail
+    assert "is now" not in told.detail
+
+
 def test_a_changed_year_is_named() -> None:
     old = "John Smeaton built the third of granite blocks and lit it in 1759. " * 2
     new = old.replace("1759", "1579", 1)

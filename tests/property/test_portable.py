@@ -1,5 +1,6 @@
 """A citation that came from outside is taken exactly if all that it says fits together; its form in JSON, and back."""
 
+import json
 from typing import Any
 
 import pytest
@@ -337,3 +338,17 @@ def test_the_largest_numbers_are_taken() -> None:
 def test_a_refusal_says_nothing_that_the_document_says() -> None:
     data = form(example("secret.md")) | {"text": "SECRET", "before": "SECRET", "source": "SECRET"}
     assert "SECRET" not in str(refused(data))
+
+
+@given(portables())
+def test_plain_data_is_what_json_gives_back(portable: PortableCitation) -> None:
+    data = citation_data(portable)
+    assert plain(json.loads(json.dumps(data))) == plain(data)
+    assert citation_from(data) == Success(portable)
+
+
+def plain(value: object) -> object:
+    """A value with the types of everything in it."""
+    if isinstance(value, dict):
+        return {name: plain(each) for name, each in value.items()}
+    return [plain(each) for each in value] if isinstance(value, list) else (type(value), value)

@@ -362,3 +362,16 @@ def test_hostile_texts_are_answered_within_the_budget(name: str) -> None:
     alignment = aligned(*HOSTILE[name])
     for span in (Span(0, 40), Span(30_000, 30_400), Span(10_000, 40_000), Span(1, len(alignment.old))):
         _check(alignment, span, relocate(alignment, span))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "span", "found"),
+    [
+        ("na\u00efve the tide", "NAI\u0308VE the tide", Span(3, 14), Reformatted(Span(4, 15))),
+        ("ab \ufb01ne words", "ab fine words", Span(4, 8), Moved(Span(5, 9))),
+    ],
+)
+def test_a_span_that_begins_within_a_word_of_another_length_is_cut_where_its_letters_are(
+    old: str, new: str, span: Span, found: Relocation
+) -> None:
+    assert relocate(aligned(old, new), span) == found
