@@ -255,8 +255,9 @@ def difference_of(cited: str, found: str, around: int = 24) -> str:
 
 def _same_but_for_blanks(cited: str, found: str) -> bool:
     """Whether two texts differ in white space alone. One of the same length may end earlier or later for that."""
-    one, other = " ".join(cited.split()), " ".join(found.split())
-    return one == other or (len(cited) == len(found) and (one.startswith(other) or other.startswith(one)))
+    shorter, longer = sorted((" ".join(cited.split()), " ".join(found.split())), key=len)
+    much = 2 * len(shorter) > len(longer)
+    return shorter == longer or (len(cited) == len(found) and much and longer.startswith(shorter))
 
 
 def _beginning(text: str, limit: int = 60) -> str:
