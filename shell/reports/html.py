@@ -2,7 +2,7 @@
 
 import base64
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from attrs import evolve, frozen
 
@@ -17,14 +17,17 @@ from groundkit.reports.rows import (
     Totals,
     by_source,
     counted,
-    facts,
     headed,
     is_told,
+    note_of,
     passage,
+    pieces_of,
     place_of,
+    spooled,
 )
 from groundkit.reports.signs import markup, markup_line, with_blanks
 from groundkit.reports.style import style_sheet
+from groundkit.reports.together import common_facts, detail_of, place_in_source, told_together
 
 #: Sources in the list at the top that is open by itself.
 _FEW = 12
@@ -95,6 +98,8 @@ def _outcome(totals: Totals) -> str:
 def _tables(totals: Totals) -> Iterator[str]:
     yield '<div class="tables">\n'
     yield _table("Verdict", ((_badge(verdict), totals.verdicts[verdict]) for verdict in Verdict))
+    if totals.why:
+        yield _table("Reason", ((_said(reason), count) for reason, count in totals.why))
     if totals.lives:
         lives = [(state.value, totals.lives[state]) for state in LiveState if totals.lives[state]]
         yield _table("Page as it is served now", lives)
@@ -111,7 +116,7 @@ def _filter(totals: Totals) -> Iterator[str]:
     """Radio buttons that the style sheet reads; only such as leave something."""
     counts = [("unverified", "not verified", totals.unverified)]
     counts += [(verdict.value, verdict.value, totals.verdicts[verdict]) for verdict in Verdict]
-    counts += [(each.value, each.value, totals.reasons[each]) for each in Reason if each is not Reason.SAME]
+    counts += [(reason.value, _said(reason), count) for reason, count in totals.why]
     if not totals.unverified > 0:
         return
     yield '<fieldset>\n<legend>Show</legend>\n<div class="choices">\n'
@@ -123,7 +128,7 @@ def _filter(totals: Totals) -> Iterator[str]:
 def _choice(key: str, name: str, count: int, state: str = "") -> str:
     # A browser that fills forms in again after a reload would show a choice beside rows of another.
     box = f'<input type="radio" name="show" id="show-{key}" autocomplete="off"{state}>'
-    return f'<label for="show-{key}">{box}{name.replace("_", " ")} ({count:,})</label>\n'
+    return f'<label for="show-{key}">{box}{name} ({count:,})</label>\n'
 
 
 def _contents(sections: list[_Section]) -> Iterator[str]:
@@ -139,16 +144,32 @@ def _contents(sections: list[_Section]) -> Iterator[str]:
 
 
 def _sections(rows: Iterable[Row], sections: list[_Section], list_verified: bool) -> Iterator[str]:
-    for number, (source, cited) in enumerate(by_source(rows), start=1):
-        totals = Totals()
-        told = [_row(row) for row in totals.watching(cited) if list_verified or is_told(row)]
-        section = _Section(f"source-{number}", NO_SOURCE if source is None else markup_line(source), totals)
-        sections.append(section)
-        yield f'<section class="source {_classes(totals)}" aria-labelledby="{section.anchor}">\n'
-        yield f'<h3 id="{section.anchor}" tabindex="-1"><bdi dir="ltr" class="name">{section.name}</bdi></h3>\n'
-        yield f'<p class="muted">{_counts(totals)}</p>\n'
-        yield from told
-        yield "</section>\n"
+    """The sources of which there is something to tell, then those that are wholly verified in a list of their own."""
+    whole, count = Totals(), 0
+    with spooled() as verified:
+        for number, (source, cited) in enumerate(by_source(rows), start=1):
+            totals, name = Totals(), NO_SOURCE if source is None else markup_line(source)
+            told = [row for row in totals.watching(cited) if list_verified or is_told(row)]
+            sections.append(_Section(f"source-{number}", name, totals))
+            if any(map(is_told, told)):
+                yield from _section(sections[-1], told)
+            else:
+                whole, count = whole + totals, count + 1
+                verified.writelines(_section(sections[-1], told))
+        if count:
+            state = " open" if list_verified else ""
+            yield f'<details class="source whole {_classes(whole)}"{state}>\n<summary>'
+            yield f"{counted(count, 'source')} wholly verified, {counted(whole.rows, 'citation')}</summary>\n"
+            yield from pieces_of(verified)
+            yield "</details>\n"
+
+
+def _section(section: _Section, told: list[Row]) -> Iterator[str]:
+    yield f'<section class="source {_classes(section.totals)}" aria-labelledby="{section.anchor}">\n'
+    yield f'<h3 id="{section.anchor}" tabindex="-1"><bdi dir="ltr" class="name">{section.name}</bdi></h3>\n'
+    yield f'<p class="muted">{_counts(section.totals)}</p>\n'
+    yield from map(_entry, told_together(told))
+    yield "</section>\n"
 
 
 def _classes(totals: Totals) -> str:
@@ -161,19 +182,32 @@ def _counts(totals: Totals) -> str:
     return ", ".join(f"{MARKS[verdict]} {count:,} {verdict.value}" for verdict, count in counts if count)
 
 
-def _row(row: Row) -> str:
-    verification = row[2]
+def _entry(rows: Sequence[Row]) -> str:
+    """What is told of one row, or of several at once."""
+    verification = rows[0][2]
     state, extra = ("", "") if verification else (" open", " unverified")
     kinds = f"row {verification.verdict.value} {verification.reason.value}{extra}"
-    place = f'<h4>{_why(row)}<bdi dir="ltr" class="place">{markup_line(place_of(row))}</bdi></h4>'
-    detail = f'<p class="detail">{markup_line(verification.detail)}</p>\n'
+    place = f'<bdi dir="ltr" class="place">{markup_line(place_of(rows[0]))}</bdi>'
+    where = place if len(rows) == 1 else counted(len(rows), "citation")
     known = "".join(
-        f'<dt>{fact}</dt><dd><bdi dir="ltr">{markup_line(value)}</bdi></dd>\n' for fact, value in facts(row)
+        f'<dt>{fact}</dt><dd><bdi dir="ltr">{markup_line(value)}</bdi></dd>\n' for fact, value in common_facts(rows)
     )
     told = f"<dl>\n{known}</dl>\n" if known else ""
     return (
-        f'<details class="{kinds}"{state}>\n<summary>{_badge(verification.verdict)} {place}</summary>\n<div class="body">\n'
-        f"{detail}{_passages(verification)}{told}</div>\n</details>\n"
+        f'<details class="{kinds}"{state}>\n<summary>{_badge(verification.verdict)} <h4>{_why(rows[0])}{where}</h4></summary>\n'
+        f'<div class="body">\n<p class="detail">{markup_line(detail_of(rows))}</p>\n'
+        f"{_places(rows) if len(rows) > 1 else _passages(verification)}{told}</div>\n</details>\n"
+    )
+
+
+def _places(rows: Sequence[Row]) -> str:
+    told = "".join(
+        f'<li><bdi dir="ltr" class="place">{markup_line(place_in_source(row))}</bdi> '
+        f'<bdi dir="ltr" class="place muted">{markup_line(row[0] if row[1] else "")}</bdi></li>\n'
+        for row in rows
+    )
+    return (
+        f'<details class="places">\n<summary>{counted(len(rows), "place")}</summary>\n<ul>\n{told}</ul>\n</details>\n'
     )
 
 
@@ -181,8 +215,12 @@ def _why(row: Row) -> str:
     """What stands beside the verdict: the reason, or that the page which is served now is another."""
     _, _, verification, live = row
     if verification.reason is not Reason.SAME:
-        return f"{verification.reason.value.replace('_', ' ')}: "
+        return f"{_said(verification.reason)}: "
     return "" if live is None or live.state is LiveState.SAME else f"live page {live.state.value}: "
+
+
+def _said(reason: Reason) -> str:
+    return reason.value.replace("_", " ")
 
 
 def _badge(verdict: Verdict) -> str:
@@ -191,17 +229,19 @@ def _badge(verdict: Verdict) -> str:
 
 def _passages(verification: Verification) -> str:
     """The passage then and now beside each other; once where it is the same, or where only one of them is known."""
-    cited, found = verification.cited, verification.found
-    if not (cited or found):
-        return ""
+    cited, found, note = verification.cited, verification.found, note_of(verification)
+    said = f'<p class="detail">{note}</p>\n' if note else ""
     stretches = passage(verification)
-    if cited is None or found is None or cited == found:
+    if not stretches:
+        return said
+    if not (cited and found) or all(each.change is Change.SAME for each in stretches):
         # Struck through from one end to the other it would be hard to read, and would say no more.
         plain = [evolve(each, change=Change.SAME) for each in stretches]
-        return _pair(_block("Then and now" if cited and found else "Then" if cited else "Now", plain))
+        name = "Then and now" if cited == found else "Now" if found else "Then"
+        return said + _pair(_block(name, plain))
     then = [each for each in stretches if each.change is not Change.ADDED]
     now = [each for each in stretches if each.change is not Change.REMOVED]
-    return _pair(_block("Then", then), _block("Now", now))
+    return said + _pair(_block("Then", then), _block("Now", now))
 
 
 def _pair(*blocks: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from groundkit.core.model import Verdict
-from groundkit.reports.rows import NO_SOURCE, Row, Totals, by_source, facts, headed, passage, place_of
+from groundkit.reports.rows import NO_SOURCE, Row, Totals, by_source, facts, headed, note_of, passage, place_of
 from groundkit.reports.signs import attribute, element
 from groundkit.reports.text_diff import diff_lines
 
@@ -17,6 +17,9 @@ def junit_report(rows: Iterable[Row], name: str = "gk verify") -> Iterator[str]:
 
     def head() -> Iterator[str]:
         yield f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="{attribute(name)}" {_counts(totals)}>\n'
+        # For people: the schemas have properties of a suite, and none of all suites.
+        why = ", ".join(f"{reason.value} {count}" for reason, count in totals.why)
+        yield f"<!-- {why} -->\n" if why else ""
 
     yield from headed(_suites(totals.watching(rows)), head)
     yield "</testsuites>\n"
@@ -28,6 +31,7 @@ def _suites(rows: Iterable[Row]) -> Iterator[str]:
         totals = Totals()
         cases = [case for row in totals.watching(cited) for case in _case(name, row)]
         yield f'<testsuite name="{name}" {_counts(totals)}>\n'
+        yield from _properties(totals)
         yield from cases
         yield "</testsuite>\n"
 
@@ -35,6 +39,13 @@ def _suites(rows: Iterable[Row]) -> Iterator[str]:
 def _counts(totals: Totals) -> str:
     failures, errors = totals.verdicts[Verdict.DRIFTED], totals.verdicts[Verdict.UNRESOLVABLE]
     return f'tests="{totals.rows}" failures="{failures}" errors="{errors}" skipped="0" time="0"'
+
+
+def _properties(totals: Totals) -> Iterator[str]:
+    if totals.why:
+        yield "<properties>\n"
+        yield from (f'<property name="{reason.value}" value="{count}"/>\n' for reason, count in totals.why)
+        yield "</properties>\n"
 
 
 def _case(suite: str, row: Row) -> Iterator[str]:
@@ -54,6 +65,7 @@ def _case(suite: str, row: Row) -> Iterator[str]:
 def _body(row: Row) -> Iterator[str]:
     _, _, verification, _ = row
     yield verification.detail
+    yield from filter(None, (note_of(verification),))
     yield from (f"{fact}: {value}" for fact, value in facts(row))
     lines = diff_lines(passage(verification))
     yield from ("", *lines) if lines else ()

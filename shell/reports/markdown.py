@@ -4,11 +4,11 @@ What comes from documents stands in code spans and fenced blocks alone: there it
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from groundkit.core.live import LiveState
-from groundkit.core.model import Verdict
+from groundkit.core.model import Verdict, Verification
 from groundkit.reports.rows import (
     MARKS,
     NO_SOURCE,
@@ -16,19 +16,23 @@ from groundkit.reports.rows import (
     Totals,
     by_source,
     counted,
-    facts,
     headed,
     is_told,
+    note_of,
     passage,
     place_of,
 )
 from groundkit.reports.signs import one_line
 from groundkit.reports.text_diff import diff_lines
+from groundkit.reports.together import common_facts, detail_of, place_in_source, told_together
 
 #: Bytes of UTF-8 that are told: the summary of a step on GitHub holds 1 MiB.
 MOST = 1_000_000
 #: A comment on GitHub holds 65,536 characters.
 MOST_OF_A_COMMENT = 60_000
+
+#: Places of one entry that are named.
+_PLACES = 40
 
 _FENCES = re.compile("`+")
 
@@ -46,6 +50,9 @@ def _head(totals: Totals) -> Iterator[str]:
     )
     yield f"## Citations: {outcome}\n\n| verdict | citations |\n| --- | ---: |\n"
     yield from (f"| {MARKS[verdict]} {verdict.value} | {totals.verdicts[verdict]} |\n" for verdict in Verdict)
+    if totals.why:
+        yield "\n| reason | citations |\n| --- | ---: |\n"
+        yield from (f"| {reason.value} | {count} |\n" for reason, count in totals.why)
     if totals.lives:
         yield "\n| live page | citations |\n| --- | ---: |\n"
         yield from (f"| {state.value} | {totals.lives[state]} |\n" for state in LiveState)
@@ -69,21 +76,33 @@ def _sources(rows: Iterable[Row]) -> Iterator[tuple[str, int]]:
     """Pieces of Markdown with the number of rows that each tells."""
     for source, cited in by_source(rows):
         totals = Totals()
-        told = [_row(row) for row in totals.watching(cited) if is_told(row)]
+        told = told_together([row for row in totals.watching(cited) if is_told(row)])
         if told:
             name = NO_SOURCE if source is None else code(source)
             count = f"{totals.unverified:,} of {totals.rows:,} not verified"
             heading = f"\n### {name}: {count if totals.unverified else 'verified, but changed where it is live'}\n"
-            yield from chain([(heading, 0)], ((row, 1) for row in told))
+            yield from chain([(heading, 0)], ((_entry(rows), len(rows)) for rows in told))
 
 
-def _row(row: Row) -> str:
-    _, _, verification, _ = row
+def _entry(rows: Sequence[Row]) -> str:
+    _, _, verification, _ = first = rows[0]
     verdict = verification.verdict
-    head = f"\n**{MARKS[verdict]} {verdict.value}** ({verification.reason.value}) {code(place_of(row))}\n"
-    told = [f"\n- {code(verification.detail)}\n", *(f"- {fact}: {code(value)}\n" for fact, value in facts(row))]
+    where = code(place_of(first)) if len(rows) == 1 else counted(len(rows), "citation")
+    head = f"\n**{MARKS[verdict]} {verdict.value}** ({verification.reason.value}) {where}\n"
+    told = [f"\n- {code(detail_of(rows))}\n", *(f"- {fact}: {code(value)}\n" for fact, value in common_facts(rows))]
+    return "".join([head, *told, _places(rows) if len(rows) > 1 else _passage(verification)])
+
+
+def _places(rows: Sequence[Row]) -> str:
+    named = ", ".join(map(place_in_source, rows[:_PLACES]))
+    more = f" and {len(rows) - _PLACES} more" if len(rows) > _PLACES else ""
+    return f"- places: {code(named)}{more}\n"
+
+
+def _passage(verification: Verification) -> str:
+    note = note_of(verification)
     lines = diff_lines(passage(verification))
-    return "".join([head, *told, "\n" if lines else "", _fenced(lines)])
+    return "".join([f"- {note}\n" if note else "", "\n" if lines else "", _fenced(lines)])
 
 
 def code(text: str) -> str:

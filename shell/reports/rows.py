@@ -1,9 +1,9 @@
 """What all reports share: rows and their totals, what is told of a row, and how much of a passage is shown."""
 
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, groupby
+from tempfile import SpooledTemporaryFile
 from typing import TypeAlias
 
 from attrs import Factory, define, frozen
@@ -25,6 +25,10 @@ _IN_MEMORY = 8 << 20
 #: Code points that are shown of each end of a stretch that is the same, and of one that is not; parts of one passage.
 _SAME_END, _CHANGED_END, _PARTS = 240, 1000, 200
 _CANDIDATES = 5
+#: Code points that are shown of a passage that is the same as before: enough to know it again.
+_KNOWN_AGAIN = 160
+#: The most that is said of what was edited: there is no such thing as nearly the same and wholly alike.
+_LIKEST = 0.999
 
 
 @define
@@ -41,6 +45,9 @@ class Totals:
             self.add(row)
             yield row
 
+    def __add__(self, other: "Totals") -> "Totals":
+        return Totals(self.verdicts + other.verdicts, self.reasons + other.reasons, self.lives + other.lives)
+
     def add(self, row: Row) -> None:
         _, _, verification, live = row
         self.verdicts[verification.verdict] += 1
@@ -54,6 +61,11 @@ class Totals:
     @property
     def unverified(self) -> int:
         return self.rows - self.verdicts[Verdict.VERIFIED]
+
+    @property
+    def why(self) -> list[tuple[Reason, int]]:
+        """What drifted or cannot be resolved, by reason, as far as there is any."""
+        return [(each, self.reasons[each]) for each in Reason if each is not Reason.SAME and self.reasons[each]]
 
 
 @frozen
@@ -95,7 +107,7 @@ def facts(row: Row) -> list[tuple[str, str]]:
         ("cited span", "" if citation is None else span_text(citation.span)),
         ("line and column now", _line_and_column(verification)),
         ("span now", "" if verification.span is None else span_text(verification.span)),
-        ("similarity", "" if verification.similarity is None else f"{verification.similarity:.3f}"),
+        ("similarity", "" if verification.similarity is None else f"{min(verification.similarity, _LIKEST):.3f}"),
         ("could be", _candidates(verification.candidates)),
         ("found in", "" if found_in is None else f"{found_in.source} {span_text(found_in.span)}"),
         ("same bytes at", verification.same_bytes_at or ""),
@@ -116,11 +128,29 @@ def _candidates(spans: tuple[Span, ...]) -> str:
     return f"{shown} and {len(spans) - _CANDIDATES} more" if len(spans) > _CANDIDATES else shown
 
 
+def is_unchanged(verification: Verification) -> bool:
+    """Whether a passage moved and is otherwise as it was cited."""
+    cited = verification.cited
+    return verification.reason is Reason.MOVED and cited is not None and cited == verification.found
+
+
+def note_of(verification: Verification) -> str:
+    """What is said in place of a diff that would show nothing, where the detail does not say it."""
+    note = ""
+    if is_unchanged(verification):
+        note = "moved, its text is unchanged"
+    elif verification.reason is Reason.REFORMATTED:
+        note = "only white space, case or letter forms changed"
+    return "" if note in verification.detail else note
+
+
 def passage(verification: Verification) -> list[Stretch]:
     """The passage then and now, as far as it is known, without the middle of stretches that are long."""
     parts = _passage(verification)
     if len(parts) == 1:
-        return list(_shortened(parts[0], _CHANGED_END))
+        only = parts[0]
+        same = only.change is Change.SAME and verification.reason in (Reason.MOVED, Reason.REFORMATTED)
+        return list(_begun(only) if same else _shortened(only, _CHANGED_END))
     shown = [
         piece
         for part in parts[:_PARTS]
@@ -141,11 +171,34 @@ def _passage(verification: Verification) -> tuple[DiffPart, ...]:
     cited, found = verification.cited, verification.found
     diff = verification.diff
     if diff:
-        return diff
-    if cited and found is None and verification.reason is Reason.REMOVED:
+        return _without_blanks(diff) if verification.reason is Reason.REFORMATTED else diff
+    if cited and found is None:
+        # Without a sign it would read as what stands there now.
         return (DiffPart(Change.REMOVED, cited),)
     same = cited or found
     return (DiffPart(Change.SAME, same),) if same else ()
+
+
+def _without_blanks(parts: Iterable[DiffPart]) -> tuple[DiffPart, ...]:
+    """The parts with white space as it is now, wherever nothing else changed. No two neighbours of one kind that is the same."""
+    kept: list[DiffPart] = []
+    for changed, run in groupby(parts, lambda part: part.change is not Change.SAME):
+        some = list(run)
+        if changed and all(part.text.isspace() for part in some):
+            some = [DiffPart(Change.SAME, part.text) for part in some if part.change is Change.ADDED]
+        for part in some:
+            if kept and part.change is kept[-1].change is Change.SAME:
+                part = DiffPart(Change.SAME, kept.pop().text + part.text)
+            kept.append(part)
+    return tuple(kept)
+
+
+def _begun(part: DiffPart) -> Iterator[Stretch]:
+    omitted = len(part.text) - _KNOWN_AGAIN
+    if omitted <= _KNOWN_AGAIN // 4:
+        yield Stretch(part.change, part.text)
+    else:
+        yield Stretch(part.change, part.text[:_KNOWN_AGAIN], omitted)
 
 
 def _shortened(part: DiffPart, end: int) -> Iterator[Stretch]:
@@ -163,10 +216,20 @@ def counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
+def spooled() -> SpooledTemporaryFile[str]:
+    """A file for pieces that are told later than they are made."""
+    return SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="utf-8", newline="")
+
+
+def pieces_of(kept: SpooledTemporaryFile[str]) -> Iterator[str]:
+    """Pieces of at most a mebibyte."""
+    kept.seek(0)
+    return iter(lambda: kept.read(1 << 20), "")
+
+
 def headed(body: Iterable[str], head: Callable[[], Iterable[str]]) -> Iterator[str]:
-    """A body behind a head that only the end of the body can tell. Pieces of at most a mebibyte."""
-    with tempfile.SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="utf-8", newline="") as kept:
+    """A body behind a head that only the end of the body can tell."""
+    with spooled() as kept:
         for piece in body:
             kept.write(piece)
-        kept.seek(0)
-        yield from chain(head(), iter(lambda: kept.read(1 << 20), ""))
+        yield from chain(head(), pieces_of(kept))

@@ -58,32 +58,35 @@ a{color:var(--link)}
 .skip:focus{top:.5rem}
 .muted{color:var(--muted)}
 table{border-collapse:collapse;width:100%;max-width:32rem;background:var(--card)}
-th,td{text-align:start;font-weight:400;padding:.375rem .75rem;border:1px solid var(--line);vertical-align:top}
+th,td{text-align:start;font-weight:400;padding:.1875rem .75rem;border:1px solid var(--line);vertical-align:top}
 thead th{color:var(--muted)}
 td{text-align:end;font-variant-numeric:tabular-nums;white-space:nowrap;overflow-wrap:normal}
 .tables{display:flex;flex-wrap:wrap;gap:1rem;align-items:flex-start}
 .tables table{flex:1 1 16rem}
-fieldset{border:1px solid var(--line);border-radius:.5rem;background:var(--card);margin:1rem 0;padding:.5rem .75rem .75rem}
-legend{padding:0 .375rem;color:var(--muted)}
-.choices{display:flex;flex-wrap:wrap;gap:.5rem}
-.choices label{display:inline-flex;gap:.5rem;align-items:center;min-height:2.25rem;padding:.25rem .75rem;
-border:1px solid var(--control);border-radius:1.25rem;cursor:pointer}
-.choices label:has(:checked){border-color:var(--link);box-shadow:inset 0 0 0 1px var(--link)}
+fieldset{border:0;margin:1rem 0 .5rem;padding:0;min-inline-size:0}
+legend{padding:0;color:var(--muted);font-size:.875rem}
+.choices{display:flex;flex-wrap:wrap;gap:.25rem;margin-top:.25rem}
+.choices label{position:relative;display:inline-flex;align-items:center;min-height:1.625rem;padding:0 .5rem;
+border:1px solid var(--control);border-radius:1rem;background:var(--card);font-size:.8125rem;white-space:nowrap;cursor:pointer}
+.choices label:has(:checked){border-color:var(--link);box-shadow:inset 0 0 0 1px var(--link);font-weight:600}
 .choices label:has(:focus-visible){outline:3px solid var(--link);outline-offset:2px}
-.choices input{margin:0;accent-color:var(--link)}
-.choices input:focus-visible{outline:none}
-nav ol{margin:.5rem 0;padding-inline-start:1.75rem}
+.choices input{position:absolute;inset:0;margin:0;opacity:0;cursor:pointer}
+nav ol{margin:.5rem 0;padding-inline-start:2.25rem}
 nav li{margin:.25rem 0}
 section.source{margin:1.25rem 0}
 section.source>p{margin:.25rem 0 .5rem}
 section.source:not(.unverified)>:is(h3,p){display:inline;margin-inline-end:.5rem}
+.whole{margin:1.25rem 0}
+.whole>section.source{margin:.25rem 0}
+.places{margin:.5rem 0}
+.places ul{columns:22rem;column-gap:1.5rem;margin:.25rem 0;padding:0;list-style:none;font-size:.875rem}
 section.source>h3{scroll-margin-top:1rem}
 details.row{background:var(--card);border:1px solid var(--line);border-inline-start-width:.375rem;border-radius:.375rem;
 margin:.5rem 0}
 .many details.row[open]{content-visibility:auto;contain-intrinsic-block-size:auto 18rem}
 $borders
 summary{padding:.5rem .75rem;cursor:pointer}
-nav summary{padding:.25rem 0}
+:is(nav details,.places,.whole)>summary{padding:.25rem 0}
 summary h4{display:inline}
 .body{padding:0 .75rem .75rem}
 .badge{display:inline-block;border:1px solid currentColor;border-radius:1rem;padding:0 .625rem;font-size:.875rem;font-weight:600;

@@ -173,7 +173,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def visible(driver: Driver, selector: str) -> int:
     return int(
-        driver.run(f"return [...document.querySelectorAll({selector!r})].filter(e => e.getClientRects().length).length")
+        driver.run(f"return [...document.querySelectorAll({selector!r})].filter(e => e.checkVisibility()).length")
     )
 
 
@@ -199,6 +199,26 @@ def test_nothing_is_wider_than_the_window(driver: Driver, page: Path, width: int
         return [document.documentElement.scrollWidth,
                 [...document.querySelectorAll('main *')].filter(wide).map(e => e.tagName + '.' + e.className)]"""
     assert driver.run(script) == [width, []]
+
+
+def test_the_filter_leaves_the_window_to_what_is_filtered(driver: Driver, page: Path) -> None:
+    driver.show(page, 360)
+    pills = "[...document.querySelectorAll('.choices label')].map(e => e.getBoundingClientRect().height)"
+    assert driver.run("return document.querySelector('fieldset').getBoundingClientRect().height") < 900 / 5
+    assert min(driver.run(f"return {pills}")) >= 24
+
+
+def test_what_needs_attention_stands_before_what_is_verified(driver: Driver, page: Path) -> None:
+    driver.show(page)
+    names = "return [...document.querySelectorAll('section.source:not(.unverified) h3')].map(e => e.textContent)"
+    assert driver.run(names) == [
+        "https://example.org/harbour/timetable?season=winter", "notes/0.md", "notes/1.md", "notes/2.md",
+    ]  # fmt: skip
+    assert visible(driver, "section.source") == 9
+    driver.run("document.querySelector('.whole > summary').click()")
+    assert visible(driver, "section.source") == 12
+    driver.run("document.getElementById('show-unverified').click()")
+    assert visible(driver, ".whole") == 0
 
 
 @pytest.mark.parametrize(("width", "beside"), [(360, False), (1280, True)])
@@ -259,6 +279,7 @@ def test_the_keyboard_reaches_everything_and_shows_where_it_is(driver: Driver, p
     assert driver.run(outline) == "solid"
     driver.press(DOWN)
     assert driver.run(where) == "show-unverified"
+    assert driver.run(outline) == "solid"
     assert visible(driver, ".row.verified") == 0
     driver.press(TAB)
     assert driver.run(where) == "SUMMARY"

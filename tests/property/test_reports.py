@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from html.parser import HTMLParser
 from itertools import groupby
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -17,6 +18,7 @@ from markdown_it.token import Token
 
 from groundkit.core.live import Live, LiveState
 from groundkit.core.model import Citation, FoundIn, FromText, Locator, Reason, Span, Verdict, Verification
+from groundkit.core.verdicts import VERDICT_OF
 from groundkit.core.word_diff import Change, word_diff
 from groundkit.reports.html import html_report
 from groundkit.reports.junit import junit_report
@@ -24,6 +26,7 @@ from groundkit.reports.markdown import code, markdown_report
 from groundkit.reports.rows import Row, Totals, passage
 from groundkit.reports.signs import markup, visible
 from groundkit.reports.style import COLOURS, FILTERS, READ_ON, style_sheet
+from groundkit.reports.together import told_together
 
 #: What means something to one of the formats, between characters of any kind.
 SIGNS = st.sampled_from(
@@ -61,8 +64,31 @@ VERIFICATIONS = st.builds(
     found=st.none() | TEXT,
 )
 LIVES = st.none() | st.builds(Live, st.sampled_from(LiveState), TEXT)
-ROWS = st.lists(st.tuples(TEXT.filter(bool), st.none() | CITATIONS, VERIFICATIONS, LIVES), max_size=6).map(
-    lambda rows: sorted(rows, key=lambda row: "" if row[1] is None else row[1].source)
+#: Passages that moved as they were.
+MOVED = st.builds(
+    lambda text, start: Verification(
+        Verdict.DRIFTED, Reason.MOVED, f"at {start}", span=Span(start, start + 4), locator=Locator(9, 9), cited=text, found=text
+    ),
+    TEXT.filter(bool), st.integers(5000, 5002),
+)  # fmt: skip
+
+
+def farther(row: Row, by: int) -> Row:
+    """The same of a passage that stands farther on, and did so before."""
+    name, citation, told, live = row
+    now = told.span and Span(told.span.start + by, told.span.end + by)
+    then = citation and evolve(citation, span=Span(citation.span.start + by, citation.span.end + by))
+    return f"{name}{by}", then, evolve(told, span=now) if told.reason is Reason.MOVED else told, live
+
+
+RUNS = st.tuples(
+    st.tuples(TEXT.filter(bool), st.none() | CITATIONS, VERIFICATIONS | MOVED, LIVES), st.sampled_from([1, 1, 2, 3, 5])
+)
+ROWS = st.lists(RUNS, max_size=4).map(
+    lambda runs: sorted(
+        (farther(row, by) for row, times in runs for by in range(times)),
+        key=lambda row: "" if row[1] is None else row[1].source,
+    )
 )
 
 FORGED = "```\n# forged\n<script>x</script> [a](http://b.example) ![i](j) @all #123 ]]> </div>\x00\u202e\ud800"
@@ -94,11 +120,13 @@ def test_the_junit_report_is_xml_and_its_counts_fit(rows: list[Row]) -> None:
     assert len(root) == len(sources_of(rows))
     for suite, cited in zip(root, sources_of(rows), strict=True):
         assert suite.tag == "testsuite"
-        assert [case.tag for case in suite] == ["testcase"] * len(cited)
+        assert [each.tag for each in suite if each.tag != "properties"] == ["testcase"] * len(cited)
+        reasons = Counter(row[2].reason.value for row in cited if row[2].reason is not Reason.SAME)
+        assert {each.get("name"): int(each.get("value", "")) for each in suite.iter("property")} == reasons
         assert suite.get("tests") == str(len(cited))
         assert suite.get("failures") == str(len(suite.findall("testcase/failure")))
         assert suite.get("errors") == str(len(suite.findall("testcase/error")))
-        assert {case.get("classname") for case in suite} == {suite.get("name")}
+        assert {case.get("classname") for case in suite.iter("testcase")} == {suite.get("name")}
 
 
 @given(ROWS)
@@ -131,6 +159,17 @@ def markdown_tokens(text: str) -> list[Token]:
     return flat
 
 
+def says(token: Token, kind: str) -> bool:
+    return token.type == "inline" and kind in [each.type for each in token.children or []]
+
+
+def number_in(head: str) -> int:
+    """Of how many citations an entry of several is."""
+    found = re.search(r"([\d,]+) citations$", head)
+    assert found, head
+    return int(found[1].replace(",", ""))
+
+
 @given(ROWS)
 @example([row(FORGED)])
 @example([row("`"), row("``` `"), row(" "), row("`` a")])
@@ -147,7 +186,11 @@ def test_documents_forge_nothing_in_markdown(rows: list[Row]) -> None:
         for some in sources_of(rows)
     ]
     assert sum(token.type == "heading_open" for token in found) == 1 + sum(map(bool, told))
-    assert sum(token.type == "strong_open" for token in found) == sum(map(len, told))
+    heads = ["".join(each.content for each in token.children or []) for token in found if says(token, "strong_open")]
+    alone = [
+        "code_inline" in [each.type for each in token.children or []] for token in found if says(token, "strong_open")
+    ]
+    assert sum(1 if one else number_in(head) for head, one in zip(heads, alone, strict=True)) == sum(map(len, told))
     plain = "".join(token.content for token in found if token.type == "text")
     assert not re.search(r"[@#<>\[\]\\/`]|www|http", plain)
 
@@ -207,7 +250,7 @@ class Page(HTMLParser):
 OWN_ELEMENTS = {
     "html", "head", "meta", "title", "style", "body", "a", "header", "h1", "h2", "h3", "h4", "h5", "bdi", "p", "b", "main", "div", "table",
     "thead", "tbody", "tr", "th", "td", "span", "fieldset", "legend", "label", "input", "nav", "details", "summary", "ol", "li", "section",
-    "dl", "dt", "dd", "del", "ins", "footer",
+    "dl", "dt", "dd", "del", "ins", "footer", "ul",
 }  # fmt: skip
 OWN_ATTRIBUTES = {
     "lang", "charset", "http-equiv", "content", "name", "href", "class", "id", "tabindex", "scope", "type", "checked", "autocomplete",
@@ -231,10 +274,30 @@ def test_documents_forge_nothing_in_html(rows: list[Row], title: str, list_verif
 def test_every_row_that_is_not_verified_is_told_and_the_others_if_asked(rows: list[Row], list_verified: bool) -> None:
     text = "".join(html_report(rows, list_verified=list_verified))
     wanted = [row for row in rows if list_verified or not row[2] or (row[3] and row[3].state is not LiveState.SAME)]
-    assert text.count('<details class="row ') == len(wanted)
-    assert len(re.findall(r'<details class="row [^"]* unverified" open>', text)) == sum(not row[2] for row in rows)
+    entries = re.findall(r'<details class="row [^"]*?( unverified)?"( open)?>\n<summary>(.*)</summary>', text)
+    numbers = [1 if 'class="place"' in head else number_in(Page(head).text) for _, _, head in entries]
+    assert sum(numbers) == len(wanted)
+    unverified = [number for number, (kind, _, _) in zip(numbers, entries, strict=True) if kind]
+    assert sum(unverified) == sum(not row[2] for row in rows)
+    assert all(bool(kind) is bool(opened) for kind, opened, _ in entries)
     for verdict, count in totals_of(rows).items():
         assert f"{verdict.value}</span></th><td>{count}</td>" in text
+
+
+@given(ROWS, st.booleans())
+def test_sources_that_are_wholly_verified_come_last_in_a_list_that_is_closed(
+    rows: list[Row], list_verified: bool
+) -> None:
+    first, _, last = "".join(html_report(rows, list_verified=list_verified)).partition('<details class="source whole ')
+    whole = [
+        all(row[2] and (row[3] is None or row[3].state is LiveState.SAME) for row in some) for some in sources_of(rows)
+    ]
+    assert (first.count("<section "), last.count("<section ")) == (whole.count(False), whole.count(True))
+    if True in whole:
+        verified = sum(len(some) for some, is_whole in zip(sources_of(rows), whole, strict=True) if is_whole)
+        head = re.match(r'[^>]*?"( open)?>\n<summary>(\d+) sources? wholly verified, (\d+) citations?</summary>', last)
+        assert head
+        assert (bool(head[1]), int(head[2]), int(head[3])) == (list_verified, whole.count(True), verified)
 
 
 def test_a_verified_row_whose_page_says_something_else_now_tells_so() -> None:
@@ -340,6 +403,120 @@ def test_a_passage_of_many_parts_is_cut_off_and_the_rest_is_counted() -> None:
     assert [(each.change, each.text) for each in shown[-2:]] == [(Change.REMOVED, ""), (Change.ADDED, "")]
     for text, other in ((old, Change.ADDED), (new, Change.REMOVED)):
         assert sum(len(each.text) + each.omitted for each in shown if each.change is not other) == len(text)
+
+
+def told(reason: Reason, number: int = 0, by: int = 40, **more: Any) -> Row:
+    """A row of `a.md` whose citation is the given one of many."""
+    start = 100 * number
+    citation = evolve(row("a.md")[1], span=Span(start, start + 50), locator=Locator(number + 1, 1))  # type: ignore[type-var]
+    verification = Verification(VERDICT_OF[reason], reason, more.pop("detail", "it is so"), **more)
+    if reason is Reason.MOVED:
+        text = "As it was. " * 100
+        now = Span(start + by, start + by + 50)
+        verification = evolve(
+            verification, detail=f"to {now}", span=now, locator=Locator(number + 3, 1), cited=text, found=text
+        )
+    return f"{number:032x}", citation, verification, None
+
+
+def reports(rows: list[Row]) -> tuple[str, str, str]:
+    markdown, junit = "".join(markdown_report(rows)), "".join(junit_report(rows))
+    return markdown, junit, "".join(html_report(rows))
+
+
+@pytest.mark.parametrize("reason", [Reason.CHANGED, Reason.REMOVED, Reason.AMBIGUOUS])
+def test_what_was_cited_does_not_read_as_what_stands_there(reason: Reason) -> None:
+    markdown, junit, page = reports([told(reason, cited="What it said.\nOnce.")])
+    assert "```diff\n- What it said.\n- Once.\n```" in markdown
+    assert "\n- What it said.\n- Once." in junit
+    assert '<h5>Then</h5>\n<div class="text" dir="auto">What it said.\nOnce.</div>' in page
+
+
+def test_of_a_passage_that_moved_only_the_beginning_is_shown() -> None:
+    for text in reports([told(Reason.MOVED)]):
+        assert "moved, its text is unchanged" in text
+        assert text.count("As it was.") == 14
+        assert "940 code points not shown" in text
+
+
+def test_neighbours_that_moved_together_are_one_entry_and_cases_of_their_own() -> None:
+    rows = [told(Reason.MOVED, at) for at in range(70)] + [told(Reason.MOVED, at, by=-7) for at in range(70, 73)]
+    markdown, junit, page = reports(rows)
+    assert re.findall(r"^\*\*.*", markdown, re.MULTILINE) == [
+        "**≠ drifted** (moved) 70 citations", "**≠ drifted** (moved) 3 citations",
+    ]  # fmt: skip
+    assert "- `all moved 40 code points on, their text is unchanged`\n" in markdown
+    assert (
+        "- `all moved 7 code points back, their text is unchanged`\n- places: `71:1 → 73:1, 72:1 → 74:1, 73:1 → 75:1`\n"
+        in markdown
+    )
+    assert "40:1 → 42:1` and 30 more\n" in markdown
+    assert len(markdown) < 2_000
+    assert page.count('<details class="row ') == 2
+    assert "<summary>70 places</summary>" in page
+    for name, *_ in rows:
+        assert name in page
+    assert junit.count("<failure ") == 73
+
+
+def test_neighbours_that_cannot_be_resolved_for_one_reason_are_one_entry() -> None:
+    rows = [told(Reason.SOURCE_MISSING, at, detail="a.md: gone", same_bytes_at="b.md") for at in range(4)]
+    markdown, junit, page = reports(rows)
+    assert markdown.endswith(
+        "**✗ unresolvable** (source_missing) 4 citations\n\n- `a.md: gone`\n- same bytes at: `b.md`\n- places: `1:1, 2:1, 3:1, 4:1`\n"
+    )
+    assert page.count("a.md: gone") == 1
+    assert junit.count("<error ") == 4
+
+
+def test_what_differs_in_more_than_its_place_is_told_for_itself() -> None:
+    rows = [told(Reason.SOURCE_MISSING, at, detail=f"gone {at}") for at in range(3)]
+    rows += [told(Reason.MOVED, at, context_changed=at == 4) for at in range(3, 6)]
+    rows += [told(Reason.MOVED, at) for at in range(6, 8)] + [told(Reason.EDITED, 9), told(Reason.MOVED, 10)]
+    assert [len(some) for some in told_together(rows)] == [1, 1, 1, 1, 1, 3, 1, 1]
+
+
+@given(ROWS)
+def test_rows_that_are_told_together_are_all_the_rows_in_their_order(rows: list[Row]) -> None:
+    assert [row for some in told_together(rows) for row in some] == rows
+
+
+def test_totals_are_of_reasons_too() -> None:
+    rows = [told(Reason.MOVED), told(Reason.SOURCE_MISSING, 1), told(Reason.MOVED, 2), told(Reason.SAME, 3)]
+    markdown, junit, page = reports(rows)
+    assert "| reason | citations |\n| --- | ---: |\n| moved | 2 |\n| source_missing | 1 |\n\n" in markdown
+    assert "\n<!-- moved 2, source_missing 1 -->\n<testsuite " in junit
+    assert (
+        '<tr><th scope="row">moved</th><td>2</td></tr>\n<tr><th scope="row">source missing</th><td>1</td></tr>\n'
+        in page
+    )
+    markdown, junit, page = reports([told(Reason.SAME)])
+    assert "| reason |" not in markdown
+    assert "<!--" not in junit
+    assert "Reason</th>" not in page
+
+
+@pytest.mark.parametrize(("similarity", "said"), [(1.0, "0.999"), (0.9996, "0.999"), (0.5, "0.500")])
+def test_what_was_edited_is_never_wholly_alike(similarity: float, said: str) -> None:
+    for text in reports([told(Reason.EDITED, cited="a b", found="a c", similarity=similarity)]):
+        assert said in text
+        assert "1.000" not in text
+
+
+def test_white_space_alone_is_no_diff_of_what_was_reformatted() -> None:
+    blank = {"cited": "one two\nthree  four " + "five " * 99, "found": "one\ntwo three four " + "five " * 99}
+    note = "only white space, case or letter forms changed"
+    for text in reports([told(Reason.REFORMATTED, **blank)]):
+        assert text.count(note) == 1
+        assert "↵" not in text
+        assert "<ins>" not in text
+        assert "\n+ " not in text
+        assert text.count("five") < 40
+    markdown, _, page = reports([told(Reason.REFORMATTED, cited="one two three", found="one\ntwo THREE")])
+    assert "```diff\n  one\n  two \n- three\n+ THREE\n```" in markdown
+    assert "one\ntwo <ins>THREE</ins>" in page
+    markdown, _, page = reports([told(Reason.REFORMATTED, detail=f"{note}; at 3–4 now", **blank)])
+    assert markdown.count(note) == page.count(note) == 1
 
 
 @given(ROWS)
