@@ -250,14 +250,14 @@ def difference_of(cited: str, found: str, around: int = 24) -> str:
     last = next((back for back in range(rest) if cited[-1 - back] != found[-1 - back]), rest)
     start = max(0, first - around)
     old, new = (_beginning(each[start : max(len(each) - last + around, 0)]) for each in (cited, found))
-    return f"{old} has other white space now" if _same_but_for_blanks(cited, found) else f"{old} is now {new}"
+    return f"{old} has other white space now" if _same_but_for_blanks(cited, found, first) else f"{old} is now {new}"
 
 
-def _same_but_for_blanks(cited: str, found: str) -> bool:
-    """Whether two texts differ in white space alone. One of the same length may end earlier or later for that."""
+def _same_but_for_blanks(cited: str, found: str, first: int) -> bool:
+    """Whether two texts differ in white space alone, from `first` on. One of the same length may end earlier or later for that."""
     shorter, longer = sorted((" ".join(cited.split()), " ".join(found.split())), key=len)
-    much = 2 * len(shorter) > len(longer)
-    return shorter == longer or (len(cited) == len(found) and much and longer.startswith(shorter))
+    within = 2 * len(shorter) > len(longer) and first < min(len(cited.rstrip()), len(found.rstrip()))
+    return shorter == longer or (len(cited) == len(found) and within and longer.startswith(shorter))
 
 
 def _beginning(text: str, limit: int = 60) -> str:
