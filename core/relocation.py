@@ -202,6 +202,9 @@ def _elsewhere(alignment: Alignment, span: Span, cited: str, image: Image | None
     near = [place for place in found if place.context >= (_CONTEXT if place in like else _MORE_CONTEXT)]
     if not near and len(like) == 1 and not remains and _is_plain(alignment, span, like[0], work):
         near = like
+    exact = [place for place in like if alignment.new[place.span.start : place.span.end] == cited]
+    if not near and len(exact) > 1 and not remains:
+        return Ambiguous(tuple(sorted(place.span for place in exact)))
     rivals = [place for place in near if place.context > near[0].context - _LEAD]
     if len(rivals) > 1:
         return Ambiguous(tuple(sorted(place.span for place in rivals)))
@@ -217,5 +220,6 @@ def _remains(alignment: Alignment, span: Span, image: Image, work: Work) -> bool
 
 def _is_plain(alignment: Alignment, span: Span, place: Candidate, work: Work) -> bool:
     """Whether a place has so much of the passage, and of nothing else that was lost, that it must be the passage."""
-    much = place.similarity * span.length >= _PLAIN or place.context >= _SOLE_CONTEXT
+    cited, found = (text[at.start : at.end] for text, at in ((alignment.old, span), (alignment.new, place.span)))
+    much = place.similarity * span.length >= _PLAIN or place.context >= _SOLE_CONTEXT or same_words(cited, found)
     return much and not is_other_passage(alignment, place.span, place.similarity - _LEAD, span, work)

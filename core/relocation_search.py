@@ -103,7 +103,8 @@ def _behind(text: str, span: Span) -> str:
 def _places(source: str, span: Span, side: Side, work: Work) -> list[Candidate]:
     """Places of `source[span]` in what only the other side has: letter for letter, and nearly."""
     cited = source[span.start : span.end]
-    exact = _exact(cited, side, work)
+    # At another end of a text or paragraph it has other breaks around it.
+    exact = _exact(cited, side, work) or (_exact(cited.strip(), side, work) if cited.strip() not in ("", cited) else [])
     near = _near(cited, side, work) if span.length >= _LEAST_EDITED else []
     found: list[tuple[Span, float]] = [(place, 1.0) for place in exact]
     for place, similarity in sorted(near, key=lambda each: (-each[1], each[0])):

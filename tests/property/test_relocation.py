@@ -375,3 +375,37 @@ def test_a_span_that_begins_within_a_word_of_another_length_is_cut_where_its_let
     old: str, new: str, span: Span, found: Relocation
 ) -> None:
     assert relocate(aligned(old, new), span) == found
+
+
+def test_a_passage_that_came_back_at_two_new_places_may_be_at_either() -> None:
+    parts = [
+        f"Paragraph {n} says that lighthouse {n * 17} burns {n + 3} hours, kept by {n * 31}.\n\n" for n in range(12)
+    ]
+    start = sum(map(len, parts[:5]))
+    span = Span(start, start + len(parts[5]))
+    kept = "".join(parts[:5] + parts[6:])
+    new = f"{kept}Between.\n\n{parts[5]}Between two.\n\n{parts[5]}"
+    found = relocate(aligned("".join(parts), new), span)
+    assert isinstance(found, Ambiguous)
+    assert {new[each.start : each.end] for each in found.candidates} == {parts[5]}
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "第{n}段说明灯塔{a}号每晚亮灯{b}小时,守塔人的编号为{c}。\n\n",
+        "第{n}段落は灯台{a}号が毎晩{b}時間光ると述べ、守りの番号は{c}です。\n\n",
+        "{n}번째 단락은 등대 {a}호가 매일 밤 {b}시간 켜진다고 하며 번호는 {c}입니다.\n\n",
+        "Paragraph {n} says that lighthouse {a} burns {b} hours, kept by {c}.\n\n",
+    ],
+)
+def test_a_paragraph_that_moved_to_the_end_is_found_though_its_last_break_is_another(part: str) -> None:
+    parts = [part.format(n=n, a=n * 17, b=n + 3, c=n * 31) for n in range(12)]
+    start = sum(map(len, parts[:5]))
+    span = Span(start, start + len(parts[5]))
+    old = "".join(parts).rstrip("\n") + "\n"
+    kept = "".join(parts[:5] + parts[6:]).rstrip("\n")
+    new = f"{kept}\n\n{parts[5].rstrip(chr(10))}\n"
+    found = relocate(aligned(old, new), span)
+    assert isinstance(found, Reformatted | Moved), found
+    assert new[found.span.start : found.span.end].strip() == parts[5].strip()
