@@ -1,5 +1,6 @@
 """Where a text stands in the stored documents of a collection: the lexical index proposes documents, their texts decide."""
 
+import re
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Generic, TypeAlias, TypeVar
@@ -34,12 +35,17 @@ _KEPT = 48_000_000
 _LONG, _SHORT = (24, 3), (4, 6)
 #: Single words that are asked for, the longest ones, and the chunks that hold a word which still says something.
 _WORDS, _TELLING = 10, 256
-#: A longer word may be cut by a boundary of chunks. So few documents are looked into without asking for more.
-_UNCUT, _PLAINLY = 12, 4
+#: No boundary of chunks falls within such a word: the blanks beside it are better places, and no chunk is too short for it.
+_UNCUT = re.compile(r"(?<=\s)[A-Za-z]{4,12}(?=\s)")
+#: So few documents are looked into without asking for more.
+_PLAINLY = 4
 #: Up to so many terms the first and the last one count as whole words; in a longer text they may be cut.
 _FEW = 7
-#: Chunks that are asked for at a time, and those that are looked at for what is near.
-_ROWS, _NEARBY = 128, 8
+#: Chunks that are asked for at a time, and those that are looked at for what is near a long text, and a short one: what
+#: shares most words with a short one need not be what is most like it.
+_ROWS, _NEARBY, _NEARBY_SHORT = 128, 8, 64
+#: Code points up to which a text is short.
+_SHORT_TEXT = 240
 #: Code points that a stretch nearby has more than what it is of.
 _MARGIN = 64
 
@@ -132,16 +138,17 @@ class Passages:
         None where none of its words is rare. Mostly one or two words tell that there is no other.
         """
         held: frozenset[str] | None = None
-        terms = self.index.terms(search_view(text)[0])
-        first, last = _whole_words(search_view(text)[0].split())
-        words = sorted({each for each in terms[first:last] if len(each) <= _UNCUT}, key=lambda each: (-len(each), each))
+        words = sorted(set(_UNCUT.findall(text)), key=lambda each: (-len(each), each))
         if self.pair.searcher is None or not words:
             return Success(None)
         owners = self._owners()
         if isinstance(owners, Failure):
             return owners
         for word in words[:_WORDS]:
-            found = self.pair.searcher.candidates(LexicalQuery((word,), (word,)), _TELLING)
+            terms = self.index.terms(search_view(word)[0])
+            if len(terms) != 1:
+                continue
+            found = self.pair.searcher.candidates(LexicalQuery((terms[0],), (terms[0],)), _TELLING)
             if isinstance(found, Failure):
                 return found
             if found.unwrap().matches > _TELLING:
@@ -174,11 +181,13 @@ class Passages:
                 if isinstance(answer, Failure):
                     return answer
                 votes.update(row for row, owner in answer.unwrap() if not within or owner in within)
-        rows = tuple(row for row, _ in votes.most_common(_NEARBY))
+        longest = max(map(len, texts), default=0)
+        looked_at = _NEARBY_SHORT if longest <= _SHORT_TEXT else _NEARBY
+        rows = tuple(row for row, _ in votes.most_common(looked_at))
         got = self.pair.view.chunks(ChunksByRow(rows), self.pair.generation.mark.generation)
         if isinstance(got, Failure):
             return got
-        reach = max(map(len, texts), default=0) + _MARGIN
+        reach = longest + _MARGIN
         found: dict[str, list[Span]] = {}
         for each in got.unwrap():
             span = each.chunk.span
