@@ -27,7 +27,9 @@ def live_of(relocation: Relocation, span: Span, old: str, new: str) -> Live:
             return _found(LiveState.EDITED, said, now, new)
         case Edited(now, similarity):
             difference = difference_of(old[span.start : span.end], new[now.start : now.end])
-            return _found(LiveState.EDITED, f"{difference} ({similarity:.0%} alike, at {_at(now)})", now, new)
+            return _found(
+                LiveState.EDITED, f"{difference} ({min(similarity, 0.99):.0%} alike, at {_at(now)})", now, new
+            )
         case Ambiguous(candidates):
             places = ", ".join(map(_at, candidates))
             return _found(LiveState.MOVED, f"several places could be the passage: {places}", candidates[0], new)

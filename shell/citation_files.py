@@ -162,7 +162,19 @@ def _found(value: Any) -> PortableCitation | CitationRefused:
         case Success(citation):
             return citation
         case Failure(refused):
-            return refused
+            return CitationRefused((_OF_AN_ANSWER, *refused.problems)) if _is_of_an_answer(cited) else refused
+
+
+_OF_AN_ANSWER = CitationProblem(
+    "",
+    Flaw.MISSING,
+    "it is a citation as answers of `gk search` and `gk verify` have it; `gk cite --chunk` writes it whole",
+)
+
+
+def _is_of_an_answer(cited: Any) -> bool:
+    """Whether it lacks just what only the form that travels has."""
+    return isinstance(cited, dict) and "digest" in cited and not cited.keys() & {"schema", "text", "document_digest"}
 
 
 _OF_A_LINE = {why: str(why) for why in Unread} | {Unread.NOT_JSON: "it is not JSON"}

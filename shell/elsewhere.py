@@ -126,6 +126,16 @@ class Elsewhere:
                     self._edited.append((record, decoded.unwrap()))
         return self._edited
 
+    def same_text(self, citation: Citation) -> FoundIn | None:
+        """Another document with the whole text that the cited version had, letter for letter, the first by source."""
+        if self._all is None:
+            self._all = self._records(AllRecords())
+        for record in self._all:
+            same = document_id(citation.source, citation.source_class, record.text_digest) == citation.document_id
+            if same and record.source != citation.source:
+                return FoundIn(record.source, record.document_id, citation.span)
+        return None
+
     def same_bytes(self, citation: Citation) -> str | None:
         """Another file below the base with the very bytes that the cited version had, the first by name."""
         if citation.document_id not in self._same:

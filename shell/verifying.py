@@ -77,6 +77,9 @@ class Elsewhere(Protocol):
     def same_bytes(self, citation: Citation) -> str | None:
         """Another source below the base that has the very bytes that this one had."""
 
+    def same_text(self, citation: Citation) -> FoundIn | None:
+        """Another document that has the whole text of the cited version."""
+
     def close(self) -> None: ...
 
 
@@ -179,7 +182,10 @@ def _sought(elsewhere: Elsewhere, citation: Citation, missing: Verification) -> 
     """A source that is missing, with the one that has its bytes now."""
     other = elsewhere.same_bytes(citation)
     if other is None:
-        return missing
+        found = elsewhere.same_text(citation)
+        if found is None:
+            return missing
+        return evolve(missing, detail=f"{missing.detail}; {found.source} has the same text", found_in=found)
     return evolve(missing, detail=f"{missing.detail}; the same bytes are at {other}", same_bytes_at=other)
 
 

@@ -7,14 +7,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import tee
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import click
 from attrs import evolve, frozen
 
 from groundkit import config
-from groundkit.cli.common import index_directory, unsecret
+from groundkit.cli.common import here, index_directory, unsecret
 from groundkit.core.model import Citation, Reason, Verdict, Verification
 from groundkit.core.result import Failure
 from groundkit.core.url_kinds import is_url
@@ -162,7 +161,7 @@ def _collection(name: str, where: Where) -> Collection | None:
     if where.snapshot_dir is not None:
         return None
     asked_for = bool(where.index_dir or where.collection)
-    if not asked_for and isinstance(config.find_index(None, os.environ, Path.cwd()), Failure):
+    if not asked_for and isinstance(config.find_index(None, os.environ, here()), Failure):
         return None
     directory = index_directory(where.index_dir)
     found = open_collection(directory, base=where.base_dir, collection=name)

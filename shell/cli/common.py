@@ -77,13 +77,13 @@ def color_option(command: F) -> F:
 
 def index_directory(given: str | None) -> Path:
     """The index directory that is meant, or the error that says how to name one."""
-    found = config.find_index(given, os.environ, _here())
+    found = config.find_index(given, os.environ, here())
     if isinstance(found, Failure):
         raise error_of(found.failure())
     return found.unwrap()
 
 
-def _here() -> Path:
+def here() -> Path:
     """The working directory; the root where it was deleted, for then only absolute paths can be meant."""
     try:
         return Path.cwd()

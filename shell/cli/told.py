@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import groupby
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, TypeAlias
 
 import click
@@ -39,7 +39,7 @@ def tell(rows: Iterable[Row], verbose: bool, color: bool, linked: Linked) -> Non
             _print(row, color, linked)
         return
     for fate, group in groupby(told, _fate):
-        first = [row for row, _ in zip(group, range(_MANY), strict=False)] if fate else []
+        first = list(islice(group, _MANY)) if fate else []
         if len(first) < _MANY:
             for row in first or group:
                 _print(row, color, linked)

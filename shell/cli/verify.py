@@ -83,7 +83,8 @@ def verify_command(
     title = f"Citations of {collection}" if file is None else f"Citations in {_name_of(file)}"
     with ExitStack() as stack:
         if file is not None:
-            given = context.get_parameter_source("collection") is not ParameterSource.DEFAULT
+            # A variable speaks of no file: it stands in for an option, not for what a citation names.
+            given = context.get_parameter_source("collection") is ParameterSource.COMMANDLINE
             where = Where(index_dir, collection if given else None, base_dir, snapshot_dir)
             rows = _of_file(file, where)
         else:

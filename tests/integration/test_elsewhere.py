@@ -290,6 +290,21 @@ def test_an_extracted_file(base: Path, source: str, content: bytes | str) -> Non
         assert same_bytes(kb, cited) is None
 
 
+@pytest.mark.parametrize(("source", "content"), [("t.html", html("t")), ("t.pdf", pdf([*filler("t")]))])
+def test_an_extracted_file_that_was_renamed_and_ingested_is_told_by_its_text(
+    base: Path, source: str, content: bytes | str
+) -> None:
+    with world(base, {source: content, "b.md": text("b")}, **SMALL) as kb:
+        cited = next(kb.citations(source))
+        (base / source).rename(base / f"z-{source}")
+        kb.ingest([""])
+        told = kb.verify(cited)
+        assert (told.reason, told.same_bytes_at) == (Reason.SOURCE_MISSING, None)
+        assert told.found_in is not None
+        assert (told.found_in.source, told.found_in.span) == (f"z-{source}", cited.span)
+        assert f"z-{source} has the same text" in told.detail
+
+
 def test_without_a_base_nothing_is_looked_for(kb: Collection, base: Path, cited: Citation) -> None:
     (base / "a.md").rename(base / "c.md")
     told = groundkit.verify_citation(cited)

@@ -248,6 +248,49 @@ def test_a_collection_that_was_asked_for_and_is_not_there_is_a_wrong_request(she
     assert "default" in ran.err
 
 
+def test_a_variable_asks_for_no_collection(shelf: Shelf, tmp_path: Path) -> None:
+    (tmp_path / "c.jsonl").write_text(as_lines(shelf.of("a.md")))
+    ran = gk(tmp_path, "verify", "--file", "c.jsonl", "--base-dir", str(shelf.root / "copy"), GK_COLLECTION="nosuch")
+    assert ran.code == 0, ran.err
+
+
+def test_a_working_directory_that_is_gone_is_no_hindrance(shelf: Shelf, tmp_path: Path) -> None:
+    (tmp_path / "c.jsonl").write_text(as_lines(shelf.of("a.md")))
+    command = f"cd gone && rmdir ../gone && exec {sys.executable} -m groundkit verify --file {tmp_path}/c.jsonl --base-dir {shelf.root}/copy"
+    (tmp_path / "gone").mkdir()
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment(), capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_citation_of_a_hit_is_refused_with_the_way_to_a_whole_one(shelf: Shelf, tmp_path: Path) -> None:
+    hits = gk(shelf.root / "docs", "search", "rule", "--format", "json").out
+    (tmp_path / "hits.json").write_text(hits)
+    ran = gk(tmp_path, "verify", "--file", "hits.json")
+    assert ran.code == 1
+    assert "`gk cite --chunk` writes it whole" in ran.out
+
+
+def test_a_folder_stands_for_the_sources_below_it(tmp_path: Path) -> None:
+    world(tmp_path, {"sub/a.md": text("a"), "sub/b.md": text("b"), "other.md": text("c")}, **SMALL).close()
+    for name in ("sub", "sub/", "./sub"):
+        ran = gk(tmp_path, "verify", name, "--format", "jsonl")
+        assert {json.loads(line)["citation"]["source"] for line in ran.out.splitlines()} == {"sub/a.md", "sub/b.md"}
+
+
+def test_what_moved_alike_is_told_once_unless_all_is_asked_for(tmp_path: Path) -> None:
+    kb = world(tmp_path, {"a.md": text("a", 30), "b.md": text("b")}, **SMALL)
+    count = sum(1 for _ in kb.citations("a.md"))
+    kb.close()
+    put(tmp_path, {"a.md": "New.\n\n" + text("a", 30)})
+    (tmp_path / "b.md").unlink()
+    ran = gk(tmp_path, "verify", "--all")
+    assert f"{count} citations\n   each cited text stands 6 code points further on now; -v lists them" in ran.out
+    assert ran.out.count("drifted (moved)") == 1
+    assert ran.out.count("(source_missing)") == 1
+    assert f"reasons: moved {count}, source_missing" in ran.out
+    assert gk(tmp_path, "verify", "--all", "-v").out.count("drifted (moved)") == count
+
+
 def test_an_index_directory_that_is_given_has_to_be_one(shelf: Shelf, tmp_path: Path) -> None:
     put(tmp_path, {"c.json": json.dumps(shelf.of("a.md")), "empty/nothing": ""})
     for directory in ("nowhere", "empty", "c.json"):
