@@ -1,6 +1,6 @@
 """The marks by which a text says where something stands: `[1]`, `[^1]`, a place as `gk search` prints it, a chunk id.
 
-Numbers and footnotes point into lists; `references` reads those that stand in the text itself.
+Numbers and footnotes point into lists.
 """
 
 import re
@@ -10,6 +10,7 @@ from typing import TypeAlias
 from attrs import field, frozen
 
 from groundkit.core.model import Span
+from groundkit.core.written_places import has_place
 
 #: What stands for a code point of code, and of the target of a link, in a text in which these are hidden.
 HIDDEN, HIDDEN_LINK = "\ue000", "\ue001"
@@ -77,17 +78,13 @@ _ANGLE = re.compile(r"<(?P<angle>https?://[^<>\s]{1,2000})>")
 
 _CHUNK = re.compile(r"[0-9a-f]{8,32}")
 _WHOLE_CHUNK = re.compile(r"[0-9a-f]{32}")
-#: What a place ends in, behind its source: line and column, pages with their labels, a fragment.
-_LINE = re.compile(r":\d{1,12}(?::\d{1,12})?$")
-_PAGES = re.compile(r"(?:,? |, )pp?\. ?\d{1,9}(?:[-–]\d{1,9})?(?: \([^()]{0,40}\))?$|#page=\d{1,9}$")
 _URL = re.compile(r"https?://\S+$")
 _FILE = re.compile(r"\S(?:.{0,400})?\.[A-Za-z][A-Za-z0-9]{0,7}(?:#\S+)?$")
 
-_DEFINITION = re.compile(r"^ {0,3}\[(?P<label>\^?[^\[\]\s]{1,80})\](?P<colon>:?)[ \t]+(?P<rest>[^\n]+)", re.MULTILINE)
 #: The place at the beginning of an entry of a list.
 _LEADING = re.compile(
     r"`(?P<code>[^`\n]+)`|<(?P<angle>[^<>\s]+)>|\[[^\[\]\n]*\]\((?P<link>[^()\s]+)[^()\n]*\)"
-    r"|(?P<url>https?://\S+)|(?P<line>[^\n]{1,400}?:\d{1,12}(?::\d{1,12})?)(?=[\s,;.)]|$)"
+    r"|(?P<url>https?://\S+)|(?P<line>[^\n]{1,400}?:\d{1,12}(?:[-–]\d{1,12}|:\d{1,12})?)(?=[\s,;.)]|$)"
     r"|(?P<pages>[^\n]{1,400}?,? pp?\. ?\d{1,9}(?:[-–]\d{1,9})?)|(?P<word>\S+)"
 )
 
@@ -120,12 +117,12 @@ def place_in(written: str) -> ToChunk | ToPlace | None:
         return None
     if _WHOLE_CHUNK.fullmatch(written):
         return ToChunk(written)
-    if _URL.match(written) or _LINE.search(written) or _PAGES.search(written):
+    if _URL.match(written) or has_place(written):
         return ToPlace(written) if re.search(r"[^\W\d]", written) else None
     return None
 
 
-def _named(written: str) -> ToChunk | ToPlace | None:
+def named_in(written: str) -> ToChunk | ToPlace | None:
     """The same where it is certain that something is named: the beginning of a chunk id or a plain file name is enough."""
     found = place_in(written)
     if found is not None:
@@ -134,17 +131,6 @@ def _named(written: str) -> ToChunk | ToPlace | None:
     if _CHUNK.fullmatch(written):
         return ToChunk(written)
     return ToPlace(written) if len(written) <= _LONGEST and _FILE.match(written) else None
-
-
-def sources_of(written: str) -> tuple[str, ...]:
-    """The sources that a place as it is written may be of: as it stands first, then without what may say where in it."""
-    found = [written]
-    for behind in (_LINE, _PAGES):
-        found += [behind.sub("", each) for each in found]
-    found += [each.partition("#")[0] for each in found] + [f"{each}#" for each in found if "#" not in each]
-    if written.endswith((".", ",", ";")):
-        found += sources_of(written[:-1])
-    return tuple(dict.fromkeys(each for each in found if each))
 
 
 def markers_in(text: str, hidden: str) -> Iterator[Marker]:
@@ -162,7 +148,7 @@ def markers_in(text: str, hidden: str) -> Iterator[Marker]:
     for pattern, group in ((_ROUND, "round"), (_CODE, "code"), (_ANGLE, "angle")):
         # Of code, what it holds is looked at: a chunk id stands in backticks.
         for match in pattern.finditer(text if group == "code" else hidden):
-            target = _named(text[slice(*match.span(group))])
+            target = named_in(text[slice(*match.span(group))])
             if target is not None:
                 certain = isinstance(target, ToChunk) and len(target.beginning) == 32
                 yield Marker(Span(*match.span()), text[slice(*match.span())], (target,), loose=not certain)
@@ -179,7 +165,7 @@ def attribution_targets(line: str) -> list[tuple[Span, Target]]:
     """What the line below a quotation names, with offsets in the line: what is in backticks, else its beginning."""
     found: list[tuple[Span, Target]] = []
     for match in _CODE.finditer(line):
-        target = _named(match["code"])
+        target = named_in(match["code"])
         if target is not None:
             found.append((Span(*match.span()), target))
     if not found:
@@ -197,20 +183,4 @@ def leading_target(rest: str) -> ToChunk | ToPlace | None:
     written = match[match.lastgroup]
     if match.lastgroup in ("angle", "link"):
         return ToPlace(written)
-    return _named(written.rstrip(",;") if match.lastgroup in ("word", "url") else written)
-
-
-def references(text: str, hidden: str) -> tuple[dict[str, Target], list[Span]]:
-    """The entries of the text's own lists: `[^a]: a.md:3`, `[1]: a.md`, `[1] a.md:3:1 …` by label, and the stretch of each
-    label. The first entry of a label counts. Without a colon, only what names something is an entry."""
-    found: dict[str, Target] = {}
-    labels: list[Span] = []
-    for match in _DEFINITION.finditer(hidden):
-        label = match["label"]
-        target = leading_target(text[slice(*match.span("rest"))])
-        if not match["colon"] and (target is None or not label.isdecimal()):
-            continue
-        labels.append(Span(match.start("label") - 1, match.end("label") + 1))
-        if target is not None:
-            found.setdefault(label, target)
-    return found, labels
+    return named_in(written.rstrip(",;") if match.lastgroup in ("word", "url") else written)

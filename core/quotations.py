@@ -10,7 +10,8 @@ from itertools import pairwise
 
 from attrs import evolve, field, frozen
 
-from groundkit.core.markers import HIDDEN, HIDDEN_LINK, Marker, Target, attribution_targets, markers_in, references
+from groundkit.core.inner_marks import apart_marks, marks_inside, marks_of_line, without_marks
+from groundkit.core.markers import HIDDEN, HIDDEN_LINK, Marker, attribution_targets, markers_in
 from groundkit.core.model import Span
 from groundkit.core.quotable import (
     ATTRIBUTION,
@@ -24,6 +25,7 @@ from groundkit.core.quotable import (
     without_links,
 )
 from groundkit.core.quotation_marks import next_place, paired
+from groundkit.core.references import Entry, references
 
 #: Quotations of fewer words are passed over: titles, terms, irony. A sign of a script without blanks is half a word.
 LEAST_WORDS = 3
@@ -33,13 +35,17 @@ LEAST_WORDS = 3
 class Quotation:
     """A quoted stretch of a text, without its marks. `texts` are the ways to read what is quoted, the likeliest first.
 
-    `markers` are the numbers of the marks that belong to it. `block`: it stands in lines of its own.
+    `markers` are the numbers of the marks that belong to it, `inner` those of what looks like marks within it: `texts` are
+    without them, and `raw` has them as letters, as they are where the source has the same. `block`: it stands in lines of
+    its own.
     """
 
     span: Span
     texts: tuple[str, ...]
     markers: tuple[int, ...] = ()
     block: bool = False
+    inner: tuple[int, ...] = ()
+    raw: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -52,7 +58,7 @@ class Quoting:
 
     quotations: tuple[Quotation, ...]
     markers: tuple[Marker, ...]
-    references: dict[str, Target] = field(repr=False)
+    references: dict[str, tuple[Entry, ...]] = field(repr=False)
     passed_over: int
 
 
@@ -80,7 +86,7 @@ def quotations_of(text: str) -> Quoting:
     found = [*_tagged(unbroken, plain), *_inline(unbroken, blanked(plain, TAG, HIDDEN))]
     apart = list(_apart(found))
     starts = [each.outer.start for each in apart]
-    placed = [_marked(each, plain, marks, starts) for each in apart]
+    placed = [_marked(_bared(each, unbroken, marks), plain, marks, starts) for each in apart]
     quoted = [_block(unbroken, block) for block in blocks]
     return _gathered([*placed, *(each for each in quoted if each is not None)], marks, entries)
 
@@ -97,22 +103,32 @@ class _Found:
     quotation: Quotation
     outer: Span
     marks: tuple[Marker, ...] = ()
+    inner: tuple[Marker, ...] = ()
+
+    @property
+    def is_told(self) -> bool:
+        return is_long_enough(self.quotation.text)
 
 
-def _gathered(found: Sequence[_Found], marks: Sequence[Marker], entries: dict[str, Target]) -> Quoting:
+def _gathered(found: Sequence[_Found], marks: Sequence[Marker], entries: dict[str, tuple[Entry, ...]]) -> Quoting:
     """Everything in order; marks that count only behind a quotation are left out where there is none."""
     blocks = sorted(each.outer for each in found if each.quotation.block)
     kept = {mark.span: mark for mark in marks if not mark.loose and not _within(blocks, mark.span)}
     for each in found:
-        kept.update((mark.span, evolve(mark, loose=False)) for mark in each.marks)
+        inner = each.inner if each.is_told else ()
+        kept.update((mark.span, evolve(mark, loose=False)) for mark in (*each.marks, *inner))
     ordered = [kept[span] for span in sorted(kept)]
     numbers = {mark.span: number for number, mark in enumerate(ordered)}
-    quotations = [
-        evolve(each.quotation, markers=tuple(numbers[mark.span] for mark in each.marks))
+    told = tuple(
+        evolve(
+            each.quotation,
+            markers=tuple(numbers[mark.span] for mark in each.marks),
+            inner=tuple(numbers[mark.span] for mark in each.inner),
+        )
         for each in sorted(found, key=lambda each: each.quotation.span)
-    ]
-    told = tuple(each for each in quotations if is_long_enough(each.text))
-    return Quoting(told, tuple(ordered), entries, len(quotations) - len(told))
+        if each.is_told
+    )
+    return Quoting(told, tuple(ordered), entries, len(found) - len(told))
 
 
 def _within(spans: Sequence[Span], span: Span) -> bool:
@@ -131,27 +147,9 @@ def is_long_enough(quote: str) -> bool:
 
 
 def _marks(text: str, hidden: str, labels: set[int]) -> list[Marker]:
-    """The marks of a text by place; of two that overlap, the one that begins first, of those the longer one."""
-    found = sorted(
-        (mark for mark in markers_in(text, blanked(hidden, LINK, HIDDEN_LINK)) if mark.span.start not in labels),
-        key=lambda mark: (mark.span.start, -mark.span.end, mark.loose),
-    )
-    kept: list[Marker] = []
-    for mark in found:
-        end = kept[-1].span.end if kept else 0
-        is_link = end < mark.span.start and text[mark.span.start - 1] == "]"
-        if end <= mark.span.start and not is_link and not _in_fence(hidden, text, mark):
-            kept.append(mark)
-    return kept
-
-
-def _in_fence(hidden: str, text: str, mark: Marker) -> bool:
-    """Whether a mark in backticks stands in code of more than itself."""
-    if not mark.text.startswith("`"):
-        return False
-    start, end = mark.span.start, mark.span.end
-    before = start > 0 and hidden[start - 1] == HIDDEN
-    return before or (end < len(text) and hidden[end] == HIDDEN)
+    """The marks of a text by place."""
+    found = markers_in(text, blanked(hidden, LINK, HIDDEN_LINK))
+    return apart_marks(text, hidden, (mark for mark in found if mark.span.start not in labels))
 
 
 def _block(text: str, block: Block) -> _Found | None:
@@ -165,14 +163,24 @@ def _block(text: str, block: Block) -> _Found | None:
     elif len(lines) > 1 and ATTRIBUTION.match(text, *lines[-1]):
         marks = _attributed(text, *lines[-1])
         lines = _trimmed(text, lines[:-1])
-    contents = [text[start:end] for start, end in lines]
+    found = [mark for line in lines for mark in marks_of_line(text, *line)]
+    inner = marks_inside(text, lines[0][0], lines[-1][1], found)
+    raw = _readings([text[start:end] for start, end in lines])
+    texts = _readings([without_marks(text, start, end, inner) for start, end in lines]) if inner else raw
+    first, last = text[slice(*lines[0])], text[slice(*lines[-1])]
+    span = Span(lines[0][0] + len(first) - len(first.lstrip()), lines[-1][0] + len(last.rstrip()))
+    outer = Span(block.lines[0][0], (block.below or block.lines[-1])[1])
+    if not texts[0]:
+        return None
+    return _Found(Quotation(span, texts, (), True, (), raw if inner else ()), outer, marks, inner)
+
+
+def _readings(contents: Sequence[str]) -> tuple[str, ...]:
+    """The ways to read the lines of a block quotation."""
     once = "\n".join(contents).strip()
     flat = "\n".join(_ALL_MARKS.sub("", line, count=1) if _ALL_MARKS.match(line) else line for line in contents).strip()
     plain = _ESCAPED.sub(lambda match: chr(int(match[1] or match[2] or match[3], 16)), once)
-    start = lines[0][0] + len(contents[0]) - len(contents[0].lstrip())
-    span = Span(start, lines[-1][0] + len(contents[-1].rstrip()))
-    outer = Span(block.lines[0][0], (block.below or block.lines[-1])[1])
-    return _Found(Quotation(span, tuple(dict.fromkeys((once, flat, plain))), (), True), outer, marks)
+    return tuple(dict.fromkeys((once, flat, plain)))
 
 
 def _content(text: str, line: tuple[int, int]) -> tuple[int, int]:
@@ -250,6 +258,22 @@ def _inline(text: str, plain: str) -> Iterator[_Found]:
 
 
 # -- which marks belong to a quotation
+
+
+def _bared(found: _Found, text: str, marks: Sequence[Marker]) -> _Found:
+    """A quotation of a paragraph without the marks that stand in it."""
+    quotation, (start, end) = found.quotation, (found.quotation.span.start, found.quotation.span.end)
+    first = bisect_left(marks, start, key=lambda mark: mark.span.start)
+    behind = bisect_left(marks, end, key=lambda mark: mark.span.start)
+    inner = marks_inside(text, start, end, marks[first:behind])
+    if not inner:
+        return found
+    bare = without_marks(text, start, end, inner).strip()
+    if text[found.outer.start] == "<":
+        bare = " ".join(TAG.sub("", bare).split())
+    if not bare:
+        return found
+    return evolve(found, quotation=evolve(quotation, texts=(bare,), raw=quotation.texts), inner=inner)
 
 
 def _marked(found: _Found, plain: str, marks: Sequence[Marker], others: Sequence[int]) -> _Found:

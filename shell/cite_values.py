@@ -53,10 +53,12 @@ class MarkerCheck:
 class QuoteCheck:
     """A quotation of a text and where it stands. True when it is exact there, and its source still says so.
 
-    `span` is in code points of the text, without quotation marks. `found` is what stands at the citation, `kind` in what it
-    differs and `similarity` how much (from 0 to 1), of a near one. `places` counts the exact places in the documents that
-    were looked at. With marks, it must stand in a document that one of them points to: `elsewhere` is a citation of where it
-    stands exactly although not there. `verification` is None where nobody looked at the source.
+    `span` is in code points of the text, without quotation marks; `quote` is without marks that stand in it. `found` is what
+    stands at the citation, `found_parts` what of it stands for each part between ellipses, `kind` in what it differs and
+    `similarity` how much (from 0 to 1), of a near one. `places` counts the exact places in the documents that were looked at.
+    With marks, it must stand in a document that one of them points to: `elsewhere` is a citation of where it stands exactly
+    although not there. Where in that document it should stand may have shifted, so `detail` only says it if it stands
+    elsewhere in it. `verification` is None where nobody looked at the source.
     """
 
     quote: str
@@ -73,6 +75,7 @@ class QuoteCheck:
     elsewhere: Citation | None = None
     verification: Verification | None = None
     detail: str = ""
+    found_parts: tuple[str, ...] = field(default=(), repr=False)
 
     def __bool__(self) -> bool:
         return self.state is QuoteState.EXACT and bool(self.verification)

@@ -4,15 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundkit.core.markers import ToChunk, ToNote, ToNumber, ToPlace, numbers_in, sources_of
+from groundkit.core.markers import Target, ToChunk, ToNote, ToNumber, ToPlace, numbers_in
 from groundkit.core.quotations import quotations_of
+from groundkit.core.written_places import WrittenPlace, places_of, sources_of
 
 WORDS = st.sampled_from(["tide", "moon", "don’t", "rises", "5", "港", "é", "(pier)", "a.md", "and", "so-called"])
 SENTENCES = st.lists(WORDS, min_size=4, max_size=9).map(lambda words: " ".join(["and", "the", *words]))
 PIECES = st.sampled_from(
-    ['"', "“", "”", "„", "‘", "’", "«", "»", "「", "」", "> ", "\n", "\n\n", "```\n", "`", "<q>", "</q>", "[1]", "[^a]", "[", "](", ")"]
-    + ["— ", "-- ", "---\n", "[1] a.md:1:2\n", "word ", "two words ", ". ", "\r\n", "<", ">", "(a.md:3)", "\ufeff", "\x00", "\ud800"]
-)
+    ['"', "“", "”", "„", "‘", "’", "«", "»", "「", "」", "> ", "\n", "\n\n", "```\n", "`", "<q>", "</q>", "[1]", "[^a]", "[", "](", ")",
+     "— ", "-- ", "---\n", "[1] a.md:1:2\n", "word ", "two words ", ". ", "\r\n", "<", ">", "(a.md:3)", "\ufeff", "\x00", "\ud800"]
+)  # fmt: skip
 MESSES = st.lists(PIECES, max_size=60).map("".join)
 
 
@@ -47,8 +48,9 @@ def test_every_text_has_its_quotations_where_they_stand(text: str) -> None:
     for each in found.quotations:
         assert 0 <= each.span.start < each.span.end <= len(text)
         if not each.block and "<" not in text:
-            assert unbroken[each.span.start : each.span.end] == each.text
-        assert all(0 <= number < len(found.markers) for number in each.markers)
+            assert unbroken[each.span.start : each.span.end] == (each.raw or each.texts)[0]
+        assert bool(each.raw) == bool(each.inner)
+        assert all(0 <= number < len(found.markers) for number in (*each.markers, *each.inner))
     assert sorted(each.span for each in found.markers) == [each.span for each in found.markers]
     for mark in found.markers:
         assert unbroken[mark.span.start : mark.span.end] == mark.text
@@ -153,13 +155,92 @@ def test_numbers_and_ranges() -> None:
     assert numbers_in(",".join(["1-60"] * 9)) == (ToNumber(None),)
 
 
+def listed(text: str) -> dict[str, list[Target]]:
+    entries = quotations_of(text).references
+    return {label: [target for entry in each for target in entry.targets] for label, each in entries.items()}
+
+
 def test_the_lists_of_a_text_are_read_and_their_labels_are_no_marks() -> None:
     text = "x [1] [^b]\n\n[1]: a.md:3\n[2] b c.md:1:2, that\n[3] says nothing\n[^b]: `r.pdf p. 3` more\n[^c]: [t](http://a.b/c)\n"
-    found = quotations_of(text)
-    assert found.references == {
-        "1": ToPlace("a.md:3"), "2": ToPlace("b c.md:1:2"), "^b": ToPlace("r.pdf p. 3"), "^c": ToPlace("http://a.b/c"),
+    found = listed(text)
+    assert {label: targets[:1] for label, targets in found.items()} == {
+        "1": [ToPlace("a.md:3")], "2": [ToPlace("b c.md:1:2")], "3": [], "^b": [ToPlace("r.pdf p. 3")],
+        "^c": [ToPlace("http://a.b/c")],
     }  # fmt: skip
-    assert [mark.targets for mark in found.markers] == [(ToNumber(1),), (ToNote("b"),), (ToNumber(3),)]
+    assert [mark.targets for mark in quotations_of(text).markers] == [(ToNumber(1),), (ToNote("b"),)]
+
+
+@pytest.mark.parametrize(
+    ("line", "target"),
+    [
+        ("1. a.md", ToPlace("a.md")), ("- [1] a.md", ToPlace("a.md")), ("* [1] The Tides, a.md", ToPlace("a.md")),
+        ("[1] The Tides, d/a.md, line 89", ToPlace("d/a.md:89")), ("[1] The Tides (a.md, lines 3–5)", ToPlace("a.md:3-5")),
+        ("[1] The Tides: `my a.md`", ToPlace("my a.md")), ("[1] The Tides, r.pdf, p. 3", ToPlace("r.pdf p. 3")),
+        ("**[1]** The Tides — a.md", ToPlace("a.md")), ("1) The Tides, a.md", ToPlace("a.md")),
+        ("[1]: The Tides, <http://a.b/c>", ToPlace("http://a.b/c")), ("[1] “The Tides”, 0123456789abcdef", ToChunk("0123456789abcdef")),
+    ],
+)  # fmt: skip
+def test_an_entry_names_its_source_anywhere_in_its_line(line: str, target: Target) -> None:
+    text = f"The tide rises [1]\n\nSources\n\n{line}\n"
+    assert target in listed(text)["1"]
+    assert [mark.span.start for mark in quotations_of(text).markers] == [15]
+
+
+def test_a_line_that_begins_with_a_mark_is_an_entry_in_a_list_only() -> None:
+    assert len(quotations_of("The tide rises\n[1] and falls.\n").markers) == 1
+    assert len(quotations_of("[1] The tide rises, and it falls.\n").markers) == 1
+    assert quotations_of("Sources:\n\n[1] The Tides\n").markers == ()
+    assert quotations_of("## Sources\n[1] The Tides\n").markers == ()
+    assert quotations_of("[1] The Tides\n[2] The Moon\n").markers == ()
+    assert len(quotations_of("The end.\n\n[1] It rises.\n\n[1] It falls.\n").markers) == 2
+
+
+def test_entries_in_brackets_count_before_numbered_lines_and_of_those_the_last() -> None:
+    text = "1. c.md\n\ntext\n\n1. b.md\n\n[1] a.md\n"
+    assert listed(text)["1"] == [ToPlace("a.md"), ToPlace("b.md"), ToPlace("c.md")]
+
+
+# -- marks within a quotation
+
+
+@pytest.mark.parametrize(
+    ("inside", "quote", "marks"),
+    [
+        ("the tide rises twice [1]", "the tide rises twice", ["[1]"]), ("the tide rises twice.[1]", "the tide rises twice.", ["[1]"]),
+        ("the tide rises [1] twice", "the tide rises twice", ["[1]"]), ("the tide rises [1].", "the tide rises.", ["[1]"]),
+        ("the tide rises [1][2], [3]", "the tide rises", ["[1]", "[2]", "[3]"]), ("the tide rises[^a]", "the tide rises", ["[^a]"]),
+        ("the tide [a.md:3] rises", "the tide rises", ["[a.md:3]"]), ("the tide rises (a.md:3)", "the tide rises", ["(a.md:3)"]),
+        ("the tide (a.md:3) rises", "the tide (a.md:3) rises", []), ("the tide rises [sic]", "the tide rises [sic]", []),
+        ("the tide rises 【1†x】", "the tide rises", ["【1†x】"]),
+    ],
+)  # fmt: skip
+def test_a_mark_within_a_quotation_is_no_part_of_it(inside: str, quote: str, marks: list[str]) -> None:
+    for text in (
+        f"So “{inside}” it is.",
+        f'So "{inside}" it is.',
+        f"<q>{inside}</q>",
+        f"> {inside}\n",
+        f"> {inside}\n> — Somebody\n",
+    ):
+        found = quotations_of(text)
+        (quotation,) = found.quotations
+        assert quotation.text == quote, text
+        assert [found.markers[number].text for number in quotation.inner] == marks
+        assert quotation.raw[:1] == ((inside,) if marks else ())
+        assert quotation.markers == ()
+
+
+def test_marks_stand_on_any_line_of_a_block_quotation() -> None:
+    found = quotations_of("> The tide [1]\n> rises twice\n> [2]\n")
+    (quotation,) = found.quotations
+    assert quotation.text == "The tide\nrises twice"
+    assert quotation.raw[0] == "The tide [1]\nrises twice\n[2]"
+    assert [mark.text for mark in found.markers] == ["[1]", "[2]"]
+
+
+def test_a_quotation_is_as_long_as_it_is_without_its_marks() -> None:
+    found = quotations_of("“be valid [1]” and “tides”")
+    assert (found.quotations, found.passed_over, [mark.text for mark in found.markers]) == ((), 2, ["[1]"])
 
 
 @pytest.mark.parametrize(
@@ -172,3 +253,26 @@ def test_the_lists_of_a_text_are_read_and_their_labels_are_no_marks() -> None:
 def test_a_place_leads_to_its_source(written: str, source: str) -> None:
     assert source in sources_of(written)
     assert sources_of(written)[0] == written
+
+
+@pytest.mark.parametrize(
+    ("written", "lines", "pages", "said"),
+    [
+        ("a.md:89", (89, 89), None, ":89"), ("a.md:89:3", (89, 89), None, ":89"), ("a.md:89-93", (89, 93), None, ":89-93"),
+        ("a.md, line 89", (89, 89), None, ":89"), ("a.md lines 89–93", (89, 93), None, ":89-93"), ("a.md#L89", (89, 89), None, ":89"),
+        ("a.md#L89-L93", (89, 93), None, ":89-93"), ("a.md p. 3", None, (3, 3), "p. 3"), ("a.md, pp. 3-5 (iii–v)", None, (3, 5), "pp. 3–5"),
+        ("a.md, page 3", None, (3, 3), "p. 3"), ("a.md#page=3", None, (3, 3), "p. 3"), ("a.md", None, None, ""),
+        ("a.md:93-89", (93, 93), None, ":93"),
+    ],
+)  # fmt: skip
+def test_a_place_says_where_in_its_source(
+    written: str, lines: tuple[int, int] | None, pages: tuple[int, int] | None, said: str
+) -> None:
+    (place,) = [each for each in places_of(written) if each.source == "a.md"]
+    assert place == WrittenPlace("a.md", lines, pages)
+    assert str(place) == said
+
+
+def test_a_line_or_a_page_in_words_is_a_mark_behind_a_file_only() -> None:
+    assert len(quotations_of("[a.md, line 3] and [a.md, page 3]").markers) == 2
+    assert quotations_of("[see line 3] and [see page 3] and [in all 3]").markers == ()
