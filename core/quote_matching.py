@@ -16,7 +16,7 @@ from attrs import field, frozen
 from groundkit.core.alignment import aligned_within
 from groundkit.core.alignment_runs import OutOfWork, Work
 from groundkit.core.model import Span
-from groundkit.core.relocation_distance import likeness, nearest_within
+from groundkit.core.relocation_distance import cost, ends_within, likeness, nearest_beginning
 from groundkit.core.relocation_image import flat, image_of
 from groundkit.core.relocation_tokens import Tokens, tokens
 
@@ -30,8 +30,11 @@ MOST_PARTS = 64
 _PLACES = 256
 #: The share of a quotation's different words that a stretch must have to be compared.
 _SHARED = 0.4
-#: Stretches of one text that are compared letter by letter, those that share most words.
-_COMPARED = 2
+#: Stretches of one text that are compared in any case, those that share most words; letter by letter, further ones for so
+#: many steps.
+_COMPARED, _COMPARING = 2, 100_000
+#: Whole words of a stretch that a near passage is tried to end with.
+_ENDS = 12
 #: Steps that one comparison by words may take.
 _STEPS = 2_000_000
 
@@ -227,12 +230,23 @@ def _nearest(part: str, text: str, zones: Sequence[Span]) -> QuoteMatch | None:
         span = _same_form(wanted, here)
         if span is not None:
             return QuoteMatch(span, (span,), NearKind.FORM)
-    compared = (_edited(part, text, here.zone) for here in likely[:_COMPARED])
+    compared = (_edited(part, text, zone) for zone in _worth_comparing(part, [here.zone for here in likely]))
     found = [near for near in compared if near is not None and near[1] >= LEAST_SIMILAR]
     if not found:
         return None
     span, similarity = min(found, key=lambda near: (-near[1], near[0]))
     return QuoteMatch(span, (span,), NearKind.EDITED, similarity)
+
+
+def _worth_comparing(part: str, zones: Sequence[Span]) -> Iterator[Span]:
+    """The first zones, and of a short part all that there is time for: it shares as many words with what is less alike."""
+    yield from zones[:_COMPARED]
+    spent = sum(cost(len(part), zone.length) for zone in zones[:_COMPARED])
+    for zone in zones[_COMPARED:]:
+        spent += cost(len(part), zone.length)
+        if spent > _COMPARING or len(part) > _BY_LETTER:
+            return
+        yield zone
 
 
 def _likely(wanted: frozenset[str], text: str, zones: Sequence[Span]) -> list["_Forms"]:
@@ -311,22 +325,44 @@ def _same_form(part: Sequence[str], here: _Forms) -> Span | None:
 
 def _edited(part: str, text: str, zone: Span) -> tuple[Span, float] | None:
     """The stretch of a zone that is nearest to the part, whole words, and how like it that is."""
-    within = Searchable.of(text[zone.start : zone.end])
     if len(part) > _BY_LETTER:
         return _edited_long(part, text, zone)
-    nearest = nearest_within(flat(part), flat(within.squashed), int((1 - LEAST_SIMILAR) * len(part)))
-    if nearest is None:
-        return None
-    low, high, _ = nearest
-    while low < high and within.squashed[low] == " ":
-        low += 1
-    while low < high and within.squashed[high - 1] == " ":
-        high -= 1
-    if low >= high:
-        return None
-    found = within.span(low, high)
-    span = _whole_words(text, Span(found.start + zone.start, found.end + zone.start), zone)
-    return span, likeness(flat(part), flat(squashed(text[span.start : span.end])))
+    within = Searchable.of(text[zone.start : zone.end])
+    wanted, there = flat(part), flat(within.squashed)
+    best: tuple[Span, float] | None = None
+    for end in _likely_ends(wanted, there):
+        size, _ = nearest_beginning(wanted[::-1], there[:end][::-1][: 2 * len(wanted)])
+        low, high = end - size, end
+        while low < high and (there[low] == " " or (not _is_sign(part[0]) and _is_sign(there[low]))):
+            low += 1
+        if low < high:
+            found = within.span(low, high)
+            span = _whole_words(text, Span(found.start + zone.start, found.end + zone.start), zone)
+            similarity = likeness(wanted, flat(squashed(text[span.start : span.end])))
+            if best is None or similarity > best[1]:
+                best = span, similarity
+    return best
+
+
+def _likely_ends(part: str, text: str) -> list[int]:
+    """Where in a text whole words end that may end what is near, the nearest first.
+
+    A part of a word may be nearer than all of it, and the mark behind it, too: where they end says little.
+    """
+    scores = ends_within(part, text)
+    most = int((1 - LEAST_SIMILAR) * len(part))
+    signs = _is_sign(part[-1])
+    near = sorted(
+        (score, at + 1)
+        for at, score in enumerate(scores)
+        if score <= most and text[at] != " " and (signs or not _is_sign(text[at]))
+    )
+    ends = (end for _, end in near if end == len(text) or not _goes_on(text, end))
+    return [end for end, _ in zip(ends, range(_ENDS), strict=False)]
+
+
+def _is_sign(char: str) -> bool:
+    return unicodedata.category(char)[0] in "PS"
 
 
 def _edited_long(part: str, text: str, zone: Span) -> tuple[Span, float] | None:

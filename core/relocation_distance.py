@@ -89,3 +89,8 @@ def nearest_within(pattern: str, text: str, most: int) -> tuple[int, int, int] |
     end = scores.index(score) + 1
     size, _ = nearest_beginning(pattern[::-1], text[:end][::-1][: 2 * len(pattern)])
     return end - size, end, score
+
+
+def ends_within(pattern: str, text: str) -> list[int]:
+    """How far the pattern is from the nearest stretch of `text` that ends behind each of its code points."""
+    return _distances(pattern, text, anywhere=True) if pattern else [0] * len(text)
