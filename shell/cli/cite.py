@@ -17,7 +17,9 @@ from groundkit.cli.common import (
     color_option,
     format_option,
     incomplete_mark,
+    linked_by,
     opened,
+    path_meant,
     place,
     print_json,
     print_json_line,
@@ -26,11 +28,15 @@ from groundkit.cli.common import (
     use_color,
 )
 from groundkit.cli.printable import json_text, one_line, printable
+from groundkit.core.quote_matching import NearKind
 from groundkit.core.result import Failure
+from groundkit.core.word_diff import Change, DiffPart, word_diff
+from groundkit.errors import GroundkitError
 
 if TYPE_CHECKING:
+    from groundkit.cli.told import Linked
     from groundkit.collection import Collection
-    from groundkit.core.model import Citation, RetrievalResult
+    from groundkit.core.model import Citation, DocumentRecord, RetrievalResult
     from groundkit.core.portable import PortableCitation
 
 _MARKS = {QuoteState.EXACT: ("✓", "green"), QuoteState.NEAR: ("≠", "yellow"), QuoteState.NOWHERE: ("✗", "red")}
@@ -41,11 +47,15 @@ _SHOWN = 100
 @click.command("cite")
 @click.argument("file", required=False, type=click.File("rb"))
 @click.option("--quote", metavar="TEXT", help="Make a citation of this text, if it stands in the collection.")
-@click.option("--source", metavar="SOURCE", help="With --quote: in this source only, as `gk files` lists it.")
+@click.option("--source", metavar="SOURCE", help="With --quote: in this source only, a path or as `gk files` lists it.")
 @click.option("--hits", metavar="FILE", type=click.File("rb"), help="What `[1]` counts: the JSON of `gk search`.")
 @click.option("--all", "everything", is_flag=True, help="Write a citation of every chunk, to be checked anywhere.")
 @click.option(
-    "--chunk", "chunks", metavar="CHUNK_OR_SOURCE", multiple=True, help="Write these citations; may be given again."
+    "--chunk",
+    "chunks",
+    metavar="CHUNK_OR_SOURCE",
+    multiple=True,
+    help="Write the citations of a chunk, a source or a folder; may be given again.",
 )
 @click.option("-v", "--verbose", is_flag=True, help="Print the exact quotations, too.")
 @collection_options
@@ -69,7 +79,8 @@ def cite_command(
     """Check what a text quotes: FILE, or standard input. Exit code 1 unless every quotation is exact and every mark is known.
 
     A quotation stands in quotation marks or is a Markdown block quote. It is exact where a source has the same letters, near
-    with what differs, or nowhere; `[1]`, `[^1]`, a place or a chunk id behind it says where it has to stand.
+    with what differs, or nowhere; `[1]`, `[^1]`, a place or a chunk id behind it says in which document it has to stand. That
+    it stands elsewhere in it than its mark says is told, and fails nothing: lines shift.
 
     With --quote, one text becomes a citation, with --all or --chunk what the collection has does: JSON lines that
     `gk verify --file` checks, or W3C web annotations.
@@ -95,8 +106,7 @@ def cite_command(
             return _quoted(found, quote, source, form, use_color(color))
         if not checks:
             return _exported(found, chunks, form)
-        checked = found.check_answer(text, given)
-    return _told(checked, form, verbose, use_color(color))
+        return _told(found.check_answer(text, given), form, verbose, use_color(color), linked_by(found))
 
 
 def _text_of(file: BinaryIO | None) -> str:
@@ -121,38 +131,44 @@ def _hits_of(file: BinaryIO) -> list[RetrievalResult]:
 # -- one quotation
 
 
-def _quoted(found: Collection, quote: str, source: str | None, form: str, color: bool) -> int:
-    if source is not None and not found.get_document_records(source):
-        raise click.UsageError(f"the collection has no source {unsecret(source)}; `gk files` lists those it has")
+def _quoted(found: Collection, quote: str, name: str | None, form: str, color: bool) -> int:
+    source = None if name is None else next((each.source for each in _meant(found, name)), None)
+    if name is not None and source is None:
+        click.echo(f"gk: the collection has no source {unsecret(name)}; `gk files` lists those it has", err=True)
+        return _nowhere(CitedQuote(quote, None), form)
     cited = found.find_quote(quote, source=source)
     if cited.citation is None:
-        _print_nowhere(cited, form, color)
-        return 1
+        near = ", but something near it does" if cited.near is not None else ""
+        click.echo(f"gk: the quotation stands nowhere{near}", err=True)
+        if cited.near is not None and form == "human":
+            _print_quote(cited.near, color, "", linked_by(found))
+        return _nowhere(cited, form)
     if form == "human":
-        _print_cited(found, cited, cited.citation, color)
+        _print_cited(found, cited.citation, color)
     else:
         _write(cited.citation, form)
+    if cited.places > 1:
+        narrower = "; --source narrows it" if source is None else ""
+        click.echo(f"gk: the first of {cited.places} places{narrower}", err=True)
     return 0
 
 
-def _print_cited(found: Collection, cited: CitedQuote, portable: PortableCitation, color: bool) -> None:
+def _print_cited(found: Collection, portable: PortableCitation, color: bool) -> None:
     citation = portable.citation
-    more = f"  the first of {cited.places} places" if cited.places > 1 else ""
     mark = incomplete_mark(citation.incomplete, color)
-    verdict = badge(found.verify(citation), color)
-    click.echo(f"{style(place(citation), color, bold=True)}  {verdict}{mark}{style(more, color, dim=True)}")
+    where = linked_by(found)(style(place(citation), color, bold=True), citation, None)
+    click.echo(f"{where}  {badge(found.verify(citation), color)}{mark}")
     for line in printable(portable.text).split("\n"):
         click.echo(f"   {line}".rstrip())
     click.echo(style(f"   {citation.start_offset}–{citation.end_offset}  {citation.chunk_id}", color, dim=True))
 
 
-def _print_nowhere(cited: CitedQuote, form: str, color: bool) -> None:
-    click.echo(
-        "gk: the quotation stands nowhere" + (", but something near it does" if cited.near is not None else ""),
-        err=True,
-    )
-    if cited.near is not None and form == "human":
-        _print_quote(cited.near, color, "")
+def _nowhere(cited: CitedQuote, form: str) -> int:
+    """JSON is valid on a negative answer, too; in JSON lines there is none."""
+    if form == "json":
+        near = None if cited.near is None else quote_data(cited.near)
+        print_json({"quote": cited.quote, "citation": None, "places": 0, "near": near})
+    return 1
 
 
 # -- citations of chunks
@@ -160,7 +176,10 @@ def _print_nowhere(cited: CitedQuote, form: str, color: bool) -> None:
 
 def _exported(found: Collection, chunks: tuple[str, ...], form: str) -> int:
     """Everything that was asked for, or nothing: a file of citations must not lack some unnoticed."""
-    citations = list(_named(found, chunks)) if chunks else found.citations()
+    citations = _named(found, chunks) if chunks else found.citations()
+    if isinstance(citations, str):
+        click.echo(f"gk: the collection has no source and no chunk {unsecret(citations)}", err=True)
+        return 1
     count = 0
     for portable in found.portable_each(citations):
         _write(portable, "annotations" if form == "annotations" else "jsonl")
@@ -168,15 +187,44 @@ def _exported(found: Collection, chunks: tuple[str, ...], form: str) -> int:
     return 0 if count else 1
 
 
-def _named(found: Collection, names: tuple[str, ...]) -> Iterator[Citation]:
+def _named(found: Collection, names: tuple[str, ...]) -> list[Citation] | str:
+    """The citations that are meant, or the first name that names nothing."""
+    named: list[Citation] = []
     for name in names:
-        if found.get_document_records(name):
-            yield from found.citations(name)
+        records = _meant(found, name, folders=True)
+        if records:
+            named += (citation for record in records for citation in found.citations(record.source))
             continue
         fetched = found.fetch_chunk(name)
         if fetched.citation is None:
-            raise click.UsageError(f"the collection has no source and no chunk {unsecret(name)}")
-        yield fetched.citation
+            return name
+        named.append(fetched.citation)
+    return named
+
+
+def _meant(found: Collection, name: str, folders: bool = False) -> list[DocumentRecord]:
+    """The documents of a path from here, or of a source as `gk files` lists it; with `folders`, of all below it."""
+    from groundkit.core.url_kinds import is_url
+
+    below = None if is_url(name) else _source_of(found, name)
+    exact = next((each for each in (below, name) if each and found.get_document_records(each)), None)
+    if exact is not None:
+        return found.get_document_records(exact)
+    if not folders or below is None:
+        return []
+    from groundkit.core.paths import lies_below
+
+    return [each for each in found.get_document_records() if lies_below(each.source, below)]
+
+
+def _source_of(found: Collection, name: str) -> str | None:
+    """What a path is called in the collection; None for one that can be no source."""
+    if found.base is None:
+        return None
+    try:
+        return found.sources_of([path_meant(found, name)])[0]
+    except GroundkitError:
+        return None
 
 
 def _write(portable: PortableCitation, form: str) -> None:
@@ -196,7 +244,7 @@ def _write(portable: PortableCitation, form: str) -> None:
 # -- a text that quotes
 
 
-def _told(checked: AnswerCheck, form: str, verbose: bool, color: bool) -> int:
+def _told(checked: AnswerCheck, form: str, verbose: bool, color: bool, linked: Linked) -> int:
     rows: list[QuoteCheck | MarkerCheck] = [*checked.quotations, *checked.markers]
     rows.sort(key=lambda row: row.span)
     match form:
@@ -213,10 +261,13 @@ def _told(checked: AnswerCheck, form: str, verbose: bool, color: bool) -> int:
             for row in rows:
                 if isinstance(row, QuoteCheck):
                     if verbose or not row or row.detail:
-                        _print_quote(row, color, f"{row.line}:{row.column}")
+                        _print_quote(row, color, f"{row.line}:{row.column}", linked)
                 elif not row:
                     _print_marker(row, color)
             click.echo(_summary(checked))
+    if not rows:
+        short = f"; {checked.passed_over} too short to be told" if checked.passed_over else ""
+        click.echo(f"gk: no quotation and no mark found{short}", err=True)
     return 0 if checked else 1
 
 
@@ -238,33 +289,63 @@ def _summary(checked: AnswerCheck) -> str:
     return f"quotations: {said}{marks}{short}"
 
 
-def _print_quote(check: QuoteCheck, color: bool, at: str) -> None:
-    from groundkit.cli.diffs import diff_line
-
+def _print_quote(check: QuoteCheck, color: bool, at: str, linked: Linked) -> None:
     sign, tint = _MARKS[check.state]
-    kind = ""
-    if check.state is QuoteState.NEAR and check.similarity is not None:
-        alike = f", {check.similarity:.0%} alike" if check.similarity < 1 else ""
-        kind = f" ({check.kind}{alike})"
-    head = style(f"{sign} {check.state.value}{kind}", color, fg=tint)
-    where = f"  {place(check.citation)}" if check.citation is not None else ""
-    verdict = f"  {badge(check.verification, color)}" if check.verification is not None else ""
+    head = style(f"{sign} {check.state.value}{_kind(check)}", color, fg=tint)
+    where = "" if check.citation is None else f"  {linked(place(check.citation), check.citation, None)}"
     marks = "".join(f" {one_line(mark.text)}" for mark in check.markers)
-    click.echo(f"{at}{'  ' if at else ''}{head}{where}{verdict}{style(marks, color, dim=True)}")
-    if check.diff:
-        click.echo(f"   {diff_line(check.diff, color)}")
-    else:
-        shown = one_line(check.quote if len(check.quote) <= _SHOWN else f"{check.quote[: _SHOWN - 1]}…")
-        click.echo(f"   “{shown}”")
-    for said in _remarks(check):
+    click.echo(f"{at}{'  ' if at else ''}{head}{where}{_verdict(check, color)}{style(marks, color, dim=True)}")
+    click.echo(f"   {_quotation_line(check, color)}")
+    for said in _remarks(check, linked):
         click.echo(f"   {said}")
 
 
-def _remarks(check: QuoteCheck) -> Iterator[str]:
+def _kind(check: QuoteCheck) -> str:
+    """What does not stand there as it is quoted is never wholly like it."""
+    if check.state is not QuoteState.NEAR or check.similarity is None:
+        return ""
+    alike = f", {min(99, round(check.similarity * 100))}% alike" if check.kind is NearKind.EDITED else ""
+    return f" ({check.kind}{alike})"
+
+
+def _verdict(check: QuoteCheck, color: bool) -> str:
+    """The verdict is on what the source says: beside a misquotation, that it is verified would only mislead."""
+    if check.verification is None or (check.verification and check.state is QuoteState.NEAR):
+        return ""
+    return f"  {badge(check.verification, color)}"
+
+
+def _quotation_line(check: QuoteCheck, color: bool) -> str:
+    """The quotation, or in what it differs from its source."""
+    parts = _printed_diff(check)
+    if any(part.change is not Change.SAME for part in parts):
+        from groundkit.cli.diffs import diff_line
+
+        return f"source → quotation: {diff_line(parts, color)}"
+    return f"“{one_line(check.quote if len(check.quote) <= _SHOWN else f'{check.quote[: _SHOWN - 1]}…')}”"
+
+
+def _printed_diff(check: QuoteCheck) -> list[DiffPart]:
+    """Word by word, without differences of white space and without what the quotation says that it leaves out."""
+    from groundkit.core.quote_matching import parts_of, squashed
+
+    if check.state is not QuoteState.NEAR or check.found is None:
+        return []
+    stood, quoted = check.found_parts, parts_of(check.quote)
+    if len(stood) != len(quoted):
+        stood, quoted = (check.found,), (check.quote,)
+    found: list[DiffPart] = []
+    for old, new in zip(stood, quoted, strict=True):
+        found += [DiffPart(Change.SAME, " … ")] if found else []
+        found += word_diff(squashed(old), squashed(new))
+    return found
+
+
+def _remarks(check: QuoteCheck, linked: Linked) -> Iterator[str]:
     if check.detail:
         yield one_line(check.detail)
     if check.elsewhere is not None:
-        yield f"it stands elsewhere: {place(check.elsewhere)}"
+        yield f"it stands elsewhere: {linked(place(check.elsewhere), check.elsewhere, None)}"
     if check.verification is not None and not check.verification:
         yield one_line(check.verification.detail)
 
