@@ -50,7 +50,8 @@ def references(text: str, hidden: str) -> tuple[dict[str, tuple[Entry, ...]], li
     for number, match in enumerate(matches):
         targets = entry_targets(text[slice(*match.span("rest"))])
         if not match["colon"]:
-            if not match["label"].isdecimal() or not (targets or _stands_in_list(text, matches, number, listed)):
+            numbered = match["label"].removeprefix("^").isdecimal()
+            if not numbered or not (targets or _stands_in_list(text, matches, number, listed)):
                 continue
             listed.add(number)
         labels.append(Span(match.start("label") - 1, match.end("label") + 1))

@@ -234,6 +234,19 @@ def test_a_place_says_where_a_quotation_has_to_stand_and_another_line_is_told(
         assert checked
 
 
+def test_beside_hits_a_place_means_its_line_and_a_document_all_of_it(pier: Collection) -> None:
+    hits = [hit for hit in pier.search("part 20 pier", limit=5) if "part 20" in hit.text][:1]
+    assert hits
+    for mark, detail in (
+        ("(d/pier.md:3)", ""),
+        ("(d/pier.md)", ""),
+        ("[^a]", ""),
+        ("[1]", "it stands in the document, at 3:1, but outside the passage that its mark points to"),
+    ):
+        checked = pier.check_answer(f"“The pier of part 1 is dry”{mark}\n\n[^a]: d/pier.md\n", hits)
+        assert ([each.detail for each in checked.quotations], bool(checked)) == ([detail], True), mark
+
+
 def test_the_place_a_search_prints_is_where_every_part_of_its_passage_stands(pier: Collection) -> None:
     for hit in pier.search("pier", limit=20):
         lines = [line for line in hit.text.splitlines() if "pier" in line]
@@ -296,6 +309,7 @@ def test_what_a_source_has_in_brackets_are_its_letters(tmp_path: Path) -> None:
         ("1. tides.md", ""), ("- [1] tides.md", ""), ("[1] The Tides, tides.md, line 3", ""), ("[^1]: tides.md", ""),
         ("[1] The Tides by Somebody (see tides.md)", ""), ("1. The Tides, tides.md", ""),
         ("Sources:\n[1] The Tides by Somebody", "line 4 is entry 1 and names no source of the collection"),
+        ("- [^1] tides.md", ""), ("[^1] tides.md", ""),
         ("- [1] nothing.md", "line 3 is entry 1 and names no source of the collection"),
         ("[1]: The Tides", "line 3 is entry 1 and names no source of the collection"),
         ("[1] nothing.md\n[2] The Moon", "line 3 is entry 1 and names no source of the collection"),

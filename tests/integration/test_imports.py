@@ -81,7 +81,8 @@ NOT_FOR_A_SEARCH = {
     "demo", "doctor", "drop", "fetch", "ingest", "ingest_pending", "ingest_run", "ingest_values", "offers", "render", "requests", "status",
     "testing", "uncollected", "core.versions", "wire", "writing",
     "core.drift", "core.links", "core.percent", "core.portable", "core.text_directives", "core.units", "core.web_annotation",
-    "cite", "cite_values", "core.annotation_selectors", "core.markers", "core.quotations", "core.quote_matching",
+    "cite", "cite_desk", "cite_marks", "cite_values", "core.annotation_selectors", "core.inner_marks", "core.markers", "core.quotations",
+    "core.quote_matching", "core.references", "core.written_places",
     "citation_files", "elsewhere", "exporting", "passages", "portable_json", "reports", "travelling",
 }  # fmt: skip
 #: Modules of the standard library that came with something a search no longer does.
