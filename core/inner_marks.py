@@ -1,6 +1,7 @@
 """Marks within a quotation: what is quoted are the letters around them."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 
 from attrs import evolve
@@ -8,7 +9,7 @@ from attrs import evolve
 from groundkit.core.markers import HIDDEN, Marker, markers_in
 from groundkit.core.model import Span
 
-_CODE = re.compile(r"(`+)[^`\n]+\1")
+_CODE = re.compile(r"(?<!`)(`+)(?!`)[^`\n]+\1(?!`)")
 #: What stands between marks of one chain, and behind the last letters of a quotation.
 _JOINING, _END = " ,;&\t", " \t\n.,;:!?*_)）。、，"
 
@@ -46,11 +47,10 @@ def marks_of_line(text: str, start: int, end: int) -> list[Marker]:
 def marks_inside(text: str, start: int, end: int, marks: Sequence[Marker]) -> tuple[Marker, ...]:
     """Those of a quotation's marks, by place, that are no part of what it says: those in brackets, and others at its end."""
     kept: list[Marker] = []
-    behind = end
+    behind, at_end = end, True
     for mark in reversed([each for each in marks if start <= each.span.start and each.span.end <= end]):
-        at_end = not text[mark.span.end : behind].strip(_END)
-        if at_end:
-            behind = mark.span.start
+        at_end = at_end and not text[mark.span.end : behind].strip(_END)
+        behind = mark.span.start
         if at_end or not mark.loose:
             kept.append(mark)
     return tuple(reversed(kept))
@@ -58,7 +58,8 @@ def marks_inside(text: str, start: int, end: int, marks: Sequence[Marker]) -> tu
 
 def without_marks(text: str, start: int, end: int, marks: Sequence[Marker]) -> str:
     """A stretch of the text without these marks, the white space before them and what joins them."""
-    return "".join(_between(text, start, end, [mark.span for mark in marks if start <= mark.span.start < end]))
+    first, behind = (bisect_left(marks, at, key=lambda mark: mark.span.start) for at in (start, end))
+    return "".join(_between(text, start, end, [mark.span for mark in marks[first:behind]]))
 
 
 def _between(text: str, start: int, end: int, spans: Sequence[Span]) -> Iterator[str]:

@@ -26,6 +26,7 @@ _WRAPPED = re.compile(
     r"`(?P<code>[^`\n]+)`|<(?P<angle>[^<>\s]+)>|\]\((?P<link>[^()\s]+)[^()\n]*\)|(?P<url>https?://[^\s()]+)"
 )
 _PIECE = re.compile(r"[,;]\s+|:\s+|\s[-–—]\s|\s*[()]\s*")
+_RUNS = re.compile(r"\s{2,}")
 _AROUND = ".,;:()[]*_\"'“”‘’"
 
 
@@ -78,7 +79,7 @@ def _stands_in_list(text: str, matches: Sequence[re.Match[str]], number: int, li
 
 def entry_targets(rest: str) -> tuple[Target, ...]:
     """What an entry may name, anywhere in it: what it begins with, what is wrapped, pieces between commas, words."""
-    rest = joined_places(rest[:_LONGEST])
+    rest = joined_places(_RUNS.sub(" ", rest[:_LONGEST]))
     found: dict[Target, None] = {}
     for target in _targets(rest):
         found.setdefault(target)

@@ -18,6 +18,9 @@ from groundkit.core.spans import LineMap
 from groundkit.core.storage import ChunksByPrefix, StorageFailure
 from groundkit.core.written_places import WrittenPlace, places_of, source_part
 
+#: Entries with one label that are looked at; nobody writes as many.
+_ENTRIES = 16
+
 
 @frozen
 class Passage:
@@ -127,7 +130,7 @@ class Pointing:
 
     def _first(self, entries: Sequence[Entry], name: str) -> _Found:
         """The first thing an entry names that there is; of several entries with one label the first that names one."""
-        for target in dict.fromkeys(target for entry in entries for target in entry.targets):
+        for target in dict.fromkeys(target for entry in entries[:_ENTRIES] for target in entry.targets):
             found = self._found(target)
             if isinstance(found, Failure) or not isinstance(found.unwrap(), str):
                 return found

@@ -276,3 +276,16 @@ def test_a_place_says_where_in_its_source(
 def test_a_line_or_a_page_in_words_is_a_mark_behind_a_file_only() -> None:
     assert len(quotations_of("[a.md, line 3] and [a.md, page 3]").markers) == 2
     assert quotations_of("[see line 3] and [see page 3] and [in all 3]").markers == ()
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "> [1] a\n", "> a `[1]`", "> ```", "“a [1] b ", "[1] a.md, line 3\n", "1. a.md\n", "[1]" + " " * 9 + "\n", "- [1] (a.md:3)",
+        ":3", "[^1] ", "> (a.md:3) ", "**[1]** ",
+    ],
+)  # fmt: skip
+def test_a_long_text_of_one_piece_has_an_answer(piece: str) -> None:
+    """Quadratic steps would take minutes."""
+    for text in (piece * 8_000, f"“{piece * 8_000}”", f"> {piece * 8_000}", f"[1] {piece * 8_000}"):
+        assert quotations_of(text).passed_over >= 0
