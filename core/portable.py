@@ -186,12 +186,22 @@ def _source_problems(given: PortableCitation) -> Iterator[CitationProblem]:
         yield _mismatch("source", "source_class is snapshot, and this is no URL of a page")
     elif not snapshot and is_page(source):
         yield _mismatch("source", f"source_class is {given.citation.source_class}, and this is the URL of a page")
+    elif snapshot and _holds_secrets(source):
+        yield _value("source", "it is a URL with a credential, which no page has that was ingested")
     if given.fetched_at is not None and not snapshot:
         yield _mismatch("fetched_at", f"source_class is {given.citation.source_class}, and only pages are fetched")
     elif given.fetched_at is not None and not _MOMENT.fullmatch(given.fetched_at):
         yield _value("fetched_at", "it is no time such as 2026-01-31T09:30:00Z")
     if not is_collection_name(given.collection):
         yield _value("collection", "no collection is called so: up to 64 of letters, digits, '.', '_', '-'")
+
+
+def _holds_secrets(url: str) -> bool:
+    """Whether this is refused as the URL of a page because of what it would give away wherever it is shown."""
+    from groundkit.core.urls import UrlProblem, web_url
+
+    made = web_url(url)
+    return isinstance(made, Failure) and made.failure().problem in (UrlProblem.USERINFO, UrlProblem.CREDENTIAL)
 
 
 def _is_utf8(text: str) -> bool:

@@ -31,6 +31,13 @@ if TYPE_CHECKING:
     from groundkit.core.model import Citation, Locator
 
 
+def _number(seconds: float) -> float:
+    """NaN lies in every range, and nothing is ever more than it."""
+    if seconds != seconds:
+        raise click.BadParameter("nan is no number")
+    return seconds
+
+
 @click.command("search")
 @click.argument("query", nargs=-1, required=True)
 @collection_options
@@ -56,6 +63,7 @@ if TYPE_CHECKING:
     "--verify-seconds",
     metavar="S",
     type=click.FloatRange(min=0),
+    callback=lambda context, parameter, value: _number(value),
     default=10.0,
     show_default=True,
     help="Seconds to take for that, at most. What is not come to stays unchecked.",

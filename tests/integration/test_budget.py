@@ -226,6 +226,12 @@ def test_a_budget_on_the_command_line(kb: Collection, tmp_path: Path) -> None:
     assert (human.count("✓ verified"), human.count("unchecked")) == (4, 4 * (FILES - 1))
 
 
+def test_what_is_no_number_is_no_budget(kb: Collection, tmp_path: Path) -> None:
+    for seconds in ("nan", "-nan", "-1"):
+        assert gk(tmp_path, "search", "harbour", "--verify-seconds", seconds).code == 2
+    assert gk(tmp_path, "search", "harbour", "--verify-seconds", "inf").code == 0
+
+
 def test_hits_are_checked_unless_told_otherwise(kb: Collection, tmp_path: Path) -> None:
     human = gk(tmp_path, "search", "harbour", "mark").out
     assert human.count("✓ verified") == 5

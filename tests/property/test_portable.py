@@ -302,6 +302,15 @@ def test_a_page_is_no_file_and_a_file_no_page(source: str) -> None:
     assert "source" in named(refused(data))
 
 
+@pytest.mark.parametrize("url", ["https://ann:hunter2@example.org/", "HTTP://example.org/?a=1&access_token=hunter2"])
+def test_a_url_with_a_credential_is_refused_and_not_told(url: str) -> None:
+    page = document_id(url, "snapshot", text_digest(TEXT))
+    data = form(example()) | {"source": url, "source_class": "snapshot", "document_id": page}
+    found = refused(data | {"chunk_id": chunk_id(page, SPAN)})
+    assert named(found) == {"source": Flaw.VALUE}
+    assert "hunter2" not in str(found)
+
+
 @pytest.mark.parametrize(
     "moment",
     [
