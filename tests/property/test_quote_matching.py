@@ -7,6 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from groundkit.core.model import Span
+from groundkit.core.quotations import quotations_of
 from groundkit.core.quote_matching import (
     LEAST_SIMILAR,
     MOST_PARTS,
@@ -18,6 +19,7 @@ from groundkit.core.quote_matching import (
     parts_of,
     squashed,
 )
+from groundkit.core.relocation_distance import likeness
 
 WORDS = st.sampled_from(
     ["the", "tide", "rises", "twice", "a", "day", "unable", "able", "港の灯", "e\u0301t", "3.14", "don’t"]
@@ -175,3 +177,32 @@ def test_so_many_parts_are_looked_for_and_no_more() -> None:
     text = "ab " * 200
     assert exact(" … ".join(["ab"] * MOST_PARTS), text) is not None
     assert exact(" … ".join(["ab"] * (MOST_PARTS + 1)), text) is None
+
+
+@pytest.mark.parametrize("apart", ["\n\n", ". ", "; "])
+def test_the_most_alike_of_what_is_near_is_found(apart: str) -> None:
+    years = ["1698", "1568 and 1580", "1759", "1795", "15 79", "157", "2579"]
+    for first in range(len(years)):
+        text = f"{apart}".join(f"they lit it in {year}" for year in years[first:] + years[:first])
+        for quote in ("they lit it in 1578", "they lit it in 2578", "lit it in 1797", "lit it in 1579"):
+            found = near_match(quote, text, (whole(text),))
+            assert found is not None
+            ends = {match.end() for match in re.finditer(r"\w+", text)}
+            starts = {match.start() for match in re.finditer(r"\w+", text)}
+            best = max(likeness(quote, squashed(text[start:end])) for start in starts for end in ends if start < end)
+            assert found.similarity == best
+
+
+def test_a_short_part_is_compared_with_more_than_what_shares_most_words() -> None:
+    text = "\n".join(f"they lit it in {year}" for year in (1698, 1608, 1618, 1628, 1638, 1759))
+    zones = [Span(match.start(), match.end()) for match in re.finditer(r"[^\n]+", text)]
+    found = near_match("they lit it in 1579", text, zones)
+    assert found is not None
+    assert text[found.span.start : found.span.end] == "they lit it in 1759"
+
+
+def test_a_desert_of_blanks_takes_no_longer_than_other_text() -> None:
+    blanks = " " * 1_000_000
+    assert parts_of(f"the tide{blanks}rises … twice") == ("the tide rises", "twice")
+    quoted = quotations_of(f"{blanks}\n“the tide rises{blanks}twice a day”{blanks}\n-{blanks}\n1.{blanks}x")
+    assert [squashed(each.text) for each in quoted.quotations] == ["the tide rises twice a day"]
