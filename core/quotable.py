@@ -9,7 +9,7 @@ from attrs import frozen
 from groundkit.core.markers import HIDDEN, HIDDEN_LINK
 
 LINES = re.compile(r"[^\n]*\n|[^\n]+")
-_FENCE = re.compile(r" *(?:[-+*]|\d{1,9}[.)])? *(`{3,}(?=[^`\n]*$)|~{3,})", re.MULTILINE)
+_FENCE = re.compile(r" *+(?:(?:[-+*]|\d{1,9}[.)]) *+)?(`{3,}(?=[^`\n]*$)|~{3,})", re.MULTILINE)
 QUOTE_LINE = re.compile(r" {0,3}> ?")
 ATTRIBUTION = re.compile(r"[ \t>]*(?:—|―|–|--(?!-))[ \t]*(?=\S)")
 

@@ -38,7 +38,7 @@ _ENDS = 12
 #: Steps that one comparison by words may take.
 _STEPS = 2_000_000
 
-_ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:…|\.\s?\.\s?\.)\s*\]|\(\s*(?:…|\.\s?\.\s?\.)\s*\)|…|\.\.\.+|\. \. \.)\s*")
+_ELLIPSIS = re.compile(r"\[\s*(?:…|\.\s?\.\s?\.)\s*\]|\(\s*(?:…|\.\s?\.\s?\.)\s*\)|…|\.\.\.+|\. \. \.")
 _WORD = re.compile(r"[^\W_]")
 _BLANKS = re.compile(r"\s\s+|[^\S ]")
 

@@ -1,5 +1,6 @@
 """`gk search`."""
 
+import math
 import sys
 from typing import TYPE_CHECKING
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 def _number(seconds: float) -> float:
     """NaN lies in every range, and nothing is ever more than it."""
-    if seconds != seconds:
+    if math.isnan(seconds):
         raise click.BadParameter("nan is no number")
     return seconds
 
