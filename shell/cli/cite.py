@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from groundkit.cite_values import AnswerCheck, CitedQuote, MarkerCheck, QuoteCheck, QuoteState
+from groundkit.cite_values import CitedQuote
 from groundkit.cli.common import (
     badge,
     base_option,
@@ -22,26 +21,19 @@ from groundkit.cli.common import (
     path_meant,
     place,
     print_json,
-    print_json_line,
     style,
     unsecret,
     use_color,
 )
 from groundkit.cli.printable import json_text, one_line, printable
-from groundkit.core.quote_matching import NearKind
+from groundkit.cli.quotes import print_quote, quote_data, told
 from groundkit.core.result import Failure
-from groundkit.core.word_diff import Change, DiffPart, word_diff
 from groundkit.errors import GroundkitError
 
 if TYPE_CHECKING:
-    from groundkit.cli.told import Linked
     from groundkit.collection import Collection
     from groundkit.core.model import Citation, DocumentRecord, RetrievalResult
     from groundkit.core.portable import PortableCitation
-
-_MARKS = {QuoteState.EXACT: ("✓", "green"), QuoteState.NEAR: ("≠", "yellow"), QuoteState.NOWHERE: ("✗", "red")}
-#: Code points of a quotation that its line shows.
-_SHOWN = 100
 
 
 @click.command("cite")
@@ -106,7 +98,7 @@ def cite_command(
             return _quoted(found, quote, source, form, use_color(color))
         if not checks:
             return _exported(found, chunks, form)
-        return _told(found.check_answer(text, given), form, verbose, use_color(color), linked_by(found))
+        return told(found.check_answer(text, given), form, verbose, use_color(color), linked_by(found))
 
 
 def _text_of(file: BinaryIO | None) -> str:
@@ -141,7 +133,7 @@ def _quoted(found: Collection, quote: str, name: str | None, form: str, color: b
         near = ", but something near it does" if cited.near is not None else ""
         click.echo(f"gk: the quotation stands nowhere{near}", err=True)
         if cited.near is not None and form == "human":
-            _print_quote(cited.near, color, "", linked_by(found))
+            print_quote(cited.near, color, "", linked_by(found))
         return _nowhere(cited, form)
     if form == "human":
         _print_cited(found, cited.citation, color)
@@ -239,156 +231,3 @@ def _write(portable: PortableCitation, form: str) -> None:
     indent = 2 if form == "json" else None
     separators = None if form == "json" else (",", ":")
     click.echo(json_text(json.dumps(data, ensure_ascii=False, indent=indent, separators=separators)))
-
-
-# -- a text that quotes
-
-
-def _told(checked: AnswerCheck, form: str, verbose: bool, color: bool, linked: Linked) -> int:
-    rows: list[QuoteCheck | MarkerCheck] = [*checked.quotations, *checked.markers]
-    rows.sort(key=lambda row: row.span)
-    match form:
-        case "json":
-            quotations = [quote_data(each) for each in checked.quotations]
-            marks = [marker_data(each) for each in checked.markers]
-            print_json({"totals": _totals(checked), "quotations": quotations, "markers": marks})
-        case "jsonl":
-            for row in rows:
-                is_quote = isinstance(row, QuoteCheck)
-                data = quote_data(row) if isinstance(row, QuoteCheck) else marker_data(row)
-                print_json_line({"type": "quotation" if is_quote else "marker", **data})
-        case _:
-            for row in rows:
-                if isinstance(row, QuoteCheck):
-                    if verbose or not row or row.detail:
-                        _print_quote(row, color, f"{row.line}:{row.column}", linked)
-                elif not row:
-                    _print_marker(row, color)
-            click.echo(_summary(checked))
-    if not rows:
-        short = f"; {checked.passed_over} too short to be told" if checked.passed_over else ""
-        click.echo(f"gk: no quotation and no mark found{short}", err=True)
-    return 0 if checked else 1
-
-
-def _totals(checked: AnswerCheck) -> dict[str, int]:
-    unknown = sum(1 for each in checked.markers if not each)
-    return {
-        **{state.value: checked.count(state) for state in QuoteState},
-        "markers": len(checked.markers),
-        "unknown_markers": unknown,
-        "passed_over": checked.passed_over,
-    }
-
-
-def _summary(checked: AnswerCheck) -> str:
-    totals = _totals(checked)
-    said = ", ".join(f"{state.value} {totals[state.value]}" for state in QuoteState)
-    marks = f"; marks {totals['markers']}, unknown {totals['unknown_markers']}" if checked.markers else ""
-    short = f"; {checked.passed_over} too short to be told" if checked.passed_over else ""
-    return f"quotations: {said}{marks}{short}"
-
-
-def _print_quote(check: QuoteCheck, color: bool, at: str, linked: Linked) -> None:
-    sign, tint = _MARKS[check.state]
-    head = style(f"{sign} {check.state.value}{_kind(check)}", color, fg=tint)
-    where = "" if check.citation is None else f"  {linked(place(check.citation), check.citation, None)}"
-    marks = "".join(f" {one_line(mark.text)}" for mark in check.markers)
-    click.echo(f"{at}{'  ' if at else ''}{head}{where}{_verdict(check, color)}{style(marks, color, dim=True)}")
-    click.echo(f"   {_quotation_line(check, color)}")
-    for said in _remarks(check, linked):
-        click.echo(f"   {said}")
-
-
-def _kind(check: QuoteCheck) -> str:
-    """What does not stand there as it is quoted is never wholly like it."""
-    if check.state is not QuoteState.NEAR or check.similarity is None:
-        return ""
-    alike = f", {min(99, round(check.similarity * 100))}% alike" if check.kind is NearKind.EDITED else ""
-    return f" ({check.kind}{alike})"
-
-
-def _verdict(check: QuoteCheck, color: bool) -> str:
-    """The verdict is on what the source says: beside a misquotation, that it is verified would only mislead."""
-    if check.verification is None or (check.verification and check.state is QuoteState.NEAR):
-        return ""
-    return f"  {badge(check.verification, color)}"
-
-
-def _quotation_line(check: QuoteCheck, color: bool) -> str:
-    """The quotation, or in what it differs from its source."""
-    parts = _printed_diff(check)
-    if any(part.change is not Change.SAME for part in parts):
-        from groundkit.cli.diffs import diff_line
-
-        return f"source → quotation: {diff_line(parts, color)}"
-    return f"“{one_line(check.quote if len(check.quote) <= _SHOWN else f'{check.quote[: _SHOWN - 1]}…')}”"
-
-
-def _printed_diff(check: QuoteCheck) -> list[DiffPart]:
-    """Word by word, without differences of white space and without what the quotation says that it leaves out."""
-    from groundkit.core.quote_matching import parts_of, squashed
-
-    if check.state is not QuoteState.NEAR or check.found is None:
-        return []
-    stood, quoted = check.found_parts, parts_of(check.quote)
-    if len(stood) != len(quoted):
-        stood, quoted = (check.found,), (check.quote,)
-    found: list[DiffPart] = []
-    for old, new in zip(stood, quoted, strict=True):
-        found += [DiffPart(Change.SAME, " … ")] if found else []
-        found += word_diff(squashed(old), squashed(new))
-    return found
-
-
-def _remarks(check: QuoteCheck, linked: Linked) -> Iterator[str]:
-    if check.detail:
-        yield one_line(check.detail)
-    if check.elsewhere is not None:
-        yield f"it stands elsewhere: {linked(place(check.elsewhere), check.elsewhere, None)}"
-    if check.verification is not None and not check.verification:
-        yield one_line(check.verification.detail)
-
-
-def _print_marker(check: MarkerCheck, color: bool) -> None:
-    sign = style("✗ unknown", color, fg="red")
-    click.echo(f"{check.line}:{check.column}  {sign}  {one_line(check.text)}: {one_line(check.detail)}")
-
-
-def quote_data(check: QuoteCheck) -> dict[str, Any]:
-    """One quotation as JSON has it; `diff` leads from what its source says to what is quoted."""
-    from groundkit.wire import data_of
-
-    return {
-        "quote": check.quote,
-        "line": check.line,
-        "column": check.column,
-        "start": check.span.start,
-        "end": check.span.end,
-        "state": check.state.value,
-        "holds": bool(check),
-        "kind": None if check.kind is None else check.kind.value,
-        "similarity": check.similarity,
-        "citation": data_of(check.citation),
-        "found": check.found,
-        "places": check.places,
-        "markers": [mark.text for mark in check.markers],
-        "elsewhere": data_of(check.elsewhere),
-        "verification": data_of(check.verification),
-        "detail": check.detail,
-        "diff": [{"change": part.change.value, "text": part.text} for part in check.diff],
-    }
-
-
-def marker_data(check: MarkerCheck) -> dict[str, Any]:
-    """One mark as JSON has it."""
-    return {
-        "text": check.text,
-        "line": check.line,
-        "column": check.column,
-        "start": check.span.start,
-        "end": check.span.end,
-        "state": check.state.value,
-        "sources": list(check.sources),
-        "detail": check.detail,
-    }
