@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import groupby, islice
 from typing import TYPE_CHECKING, TypeAlias
 
 import click
+from attrs import define
 
 from groundkit.cli.common import badge, incomplete_mark, place, style
 from groundkit.cli.printable import one_line
@@ -38,13 +38,45 @@ def tell(rows: Iterable[Row], verbose: bool, color: bool, linked: Linked) -> Non
         for row in told:
             _print(row, color, linked)
         return
-    for fate, group in groupby(told, _fate):
-        first = list(islice(group, _MANY)) if fate else []
-        if len(first) < _MANY:
-            for row in first or group:
-                _print(row, color, linked)
+    for run in _runs(told):
+        if run.count >= _MANY:
+            _print_many(run, color, linked)
         else:
-            _print_many(first, group, color, linked)
+            for row in run.first:
+                _print(row, color, linked)
+
+
+@define
+class _Run:
+    """Neighbours with one fate: the first few of them, the last, and how many there are."""
+
+    fate: tuple[object, ...] | int
+    first: list[Row]
+    last: Row
+    count: int = 1
+
+    def add(self, row: Row) -> None:
+        self.count += 1
+        self.last = row
+        if len(self.first) < _MANY:
+            self.first.append(row)
+
+
+def _runs(rows: Iterable[Row]) -> Iterator[_Run]:
+    """The rows as they come; those with one fate when the last of them has come."""
+    run: _Run | None = None
+    for row in rows:
+        fate = _fate(row)
+        if run is not None and fate == run.fate:
+            run.add(row)
+            continue
+        if run is not None:
+            yield run
+        run = _Run(fate, [row], row) if fate else None
+        if run is None:
+            yield _Run(fate, [row], row)
+    if run is not None:
+        yield run
 
 
 def _is_told(row: Row) -> bool:
@@ -77,15 +109,13 @@ def _print(row: Row, color: bool, linked: Linked) -> None:
         click.echo(f"   live: {said}: {one_line(row.live.detail)}")
 
 
-def _print_many(first: list[Row], others: Iterator[Row], color: bool, linked: Linked) -> None:
-    row, last, count = first[0], first[-1], len(first)
-    for last in others:  # noqa: B007 - the last one is what it is for
-        count += 1
+def _print_many(run: _Run, color: bool, linked: Linked) -> None:
+    row, last = run.first[0], run.last
     assert row.citation is not None
     assert last.citation is not None
     mark = incomplete_mark(row.citation.incomplete, color)
     from_to = f"{linked(place(row.citation), row.citation, None)} … {linked(place(last.citation), last.citation, None)}"
-    click.echo(f"{badge(row.verification, color)}  {from_to}  {count} citations{mark}")
+    click.echo(f"{badge(row.verification, color)}  {from_to}  {run.count} citations{mark}")
     click.echo(f"   {_of_all(row.verification, row.citation)}; -v lists them")
 
 
