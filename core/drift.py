@@ -37,7 +37,10 @@ def explained(citation: Citation, changed: Verification, relocation: Relocation,
                 citation, Reason.AMBIGUOUS, f"several places could be the passage: {places}", cited, candidates
             )
         case Removed():
-            return _drifted(citation, Reason.REMOVED, "the passage is gone", cited)
+            gone = "the passage is gone"
+            if cited in now:
+                gone = f"{gone}; the same text stands elsewhere, and nothing says that it is this passage"
+            return _drifted(citation, Reason.REMOVED, gone, cited)
         case OutOfBudget():
             sole = sole_place_between(citation, now, cited)
             if sole is not None:

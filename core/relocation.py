@@ -20,7 +20,7 @@ from groundkit.core.relocation_search import (
     is_other_passage,
     sole_place,
 )
-from groundkit.core.relocation_tokens import same_words
+from groundkit.core.relocation_tokens import lies_in_a_token, same_words
 
 __all__ = [
     "Alignment",
@@ -190,7 +190,8 @@ def _named(alignment: Alignment, cited: str, place: Span, similarity: float) -> 
 
 def _elsewhere(alignment: Alignment, span: Span, cited: str, image: Image | None, work: Work) -> Relocation:
     """The passage at a place that is new in the new text, if one stands out."""
-    nowhere = Removed() if alignment.complete else OutOfBudget()
+    # What is a part of one word alone is not compared: words are.
+    nowhere = Removed() if alignment.complete and not lies_in_a_token(alignment.old, span) else OutOfBudget()
     if span.length < _SEARCHED:
         return nowhere
     sole = sole_place(alignment, cited, work)

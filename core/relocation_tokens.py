@@ -11,6 +11,8 @@ from itertools import accumulate
 
 from attrs import field, frozen
 
+from groundkit.core.model import Span
+
 #: Scripts without blanks between words: Thai to Lao, Myanmar, Khmer, then those of China, Japan and Korea.
 _SINGLE = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\ua960-\ua97f\ua9e0-\ua9fe\uaa60-\uaa7f\uac00-\ud7ff"
@@ -77,3 +79,12 @@ def same_words(one: str, other: str) -> bool:
     """Whether two texts are equal up to white space between tokens, case and compatibility forms."""
     first, second = folded(one), folded(other)
     return tokens(first, 0, len(first)).keys == tokens(second, 0, len(second)).keys
+
+
+def lies_in_a_token(text: str, span: Span) -> bool:
+    """Whether a stretch holds no end of a token: it is a part of one that goes on before it or behind it."""
+    if any(map(str.isspace, text[span.start : span.end])):
+        return False
+    start, end = max(0, span.start - 1), span.end + 1
+    part = tokens(text, start, min(len(text), end))
+    return len(part.keys) == 1 and part.ends[0] - part.starts[0] > span.length

@@ -221,6 +221,8 @@ def _compared(citation: Citation, text: str, cited: str | None, look: bool) -> V
         return moved_to(citation, place, text)
     if end <= start:
         now = "nothing is cited"
+    elif start < 0:
+        now = "there is no such place"
     elif found is None:
         now = f"the text ends at {len(text)}"
     elif cited is not None:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 LEAST_TELLING = 20
 #: Bytes of files that are read to find those of a missing source, and to find texts that were edited since their ingest.
 MOST_HASHED, MOST_READ = 1024 * 1024 * 1024, 64 * 1024 * 1024
+#: Code points that all lost passages of one run are sought in, together.
+MOST_SEARCHED = 2_000_000_000
 #: Documents that are held against their files before the search is given up.
 _PLACES = 16
 
@@ -51,6 +53,7 @@ class Elsewhere:
     _edited: list[tuple[DocumentRecord, str]] | None = None
     _same: dict[str, str | None] = Factory(dict)
     _all: tuple[DocumentRecord, ...] | None = None
+    _searched: int = 0
 
     def close(self) -> None:
         """Close what was opened. Closing twice does nothing."""
@@ -68,7 +71,10 @@ class Elsewhere:
         if len(text.encode("utf-8", "surrogatepass")) < LEAST_TELLING or not self._has_others(citation.source):
             return None
         for record, today in self._documents(text, citation):
-            at = -1 if record.source == citation.source else today.find(text)
+            if record.source == citation.source or self._searched > MOST_SEARCHED:
+                continue
+            self._searched += len(today)
+            at = today.find(text)
             if at >= 0:
                 return FoundIn(record.source, record.document_id, Span(at, at + len(text)))
         return None

@@ -9,6 +9,7 @@ from attrs import define
 from groundkit.citations import citation_at
 from groundkit.core.annotation_selectors import NotAnchored, Places, Selectors, anchored
 from groundkit.core.auditing import rebuilt_text
+from groundkit.core.fingerprint import text_digest
 from groundkit.core.model import Citation, Span, Verification
 from groundkit.core.portable import PortableCitation, portable
 from groundkit.core.result import Failure, Result, Success
@@ -68,4 +69,8 @@ class Exporter:
             unknown = unknown_chunk(citation.chunk_id) if stored else unknown_document(citation.document_id)
             return Failure(unknown)
         record, span = chunk.record, chunk.chunk.span
+        start, end = citation.start_offset, citation.end_offset
+        of_it = (citation.source, citation.provenance) == (record.source, record.provenance)
+        if text is None or not of_it or text_digest(text[max(start, 0) : max(end, 0)]) != citation.digest:
+            return Failure(unknown_document(citation.document_id))
         return within(citation, text, lambda whole: portable(citation, record, whole, span, self._collection))

@@ -139,6 +139,9 @@ def _quoted(found: Collection, quote: str, name: str | None, form: str, color: b
         _print_cited(found, cited.citation, color)
     else:
         _write(cited.citation, form)
+        now = found.verify(cited.citation)
+        if not now:
+            click.echo(f"gk: {now.verdict.value} ({now.reason.value}): {one_line(now.detail)}", err=True)
     if cited.places > 1:
         narrower = "; --source narrows it" if source is None else ""
         click.echo(f"gk: the first of {cited.places} places{narrower}", err=True)
@@ -183,6 +186,8 @@ def _named(found: Collection, names: tuple[str, ...]) -> list[Citation] | str:
     """The citations that are meant, or the first name that names nothing."""
     named: list[Citation] = []
     for name in names:
+        if not name.strip():  # a variable that is not set
+            return name
         records = _meant(found, name, folders=True)
         if records:
             named += (citation for record in records for citation in found.citations(record.source))

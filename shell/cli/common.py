@@ -1,6 +1,7 @@
 """What the commands share: options, the collection they mean, colours, formats."""
 
 import json
+import math
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -48,11 +49,19 @@ def base_option(command: F) -> F:
     return click.option("--base-dir", metavar="DIR", help="The directory below which the sources lie.")(command)
 
 
+def number(seconds: float) -> float:
+    """NaN lies in every range, and nothing is ever more than it."""
+    if math.isnan(seconds):
+        raise click.BadParameter("nan is no number")
+    return seconds
+
+
 def wait_option(command: F) -> F:
     return click.option(
         "--wait",
         metavar="SECONDS",
         type=click.FloatRange(min=0),
+        callback=lambda context, parameter, seconds: number(seconds),
         default=10.0,
         show_default=True,
         help="How long to wait for another writer.",

@@ -1,6 +1,5 @@
 """`gk search`."""
 
-import math
 import sys
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from groundkit.cli.common import (
     format_option,
     incomplete_mark,
     linked_by,
+    number,
     opened,
     place,
     print_json,
@@ -30,13 +30,6 @@ if TYPE_CHECKING:
     from groundkit.cli.excerpts import Asked
     from groundkit.collection import Collection
     from groundkit.core.model import Citation, Locator
-
-
-def _number(seconds: float) -> float:
-    """NaN lies in every range, and nothing is ever more than it."""
-    if math.isnan(seconds):
-        raise click.BadParameter("nan is no number")
-    return seconds
 
 
 @click.command("search")
@@ -64,7 +57,7 @@ def _number(seconds: float) -> float:
     "--verify-seconds",
     metavar="S",
     type=click.FloatRange(min=0),
-    callback=lambda context, parameter, value: _number(value),
+    callback=lambda context, parameter, value: number(value),
     default=10.0,
     show_default=True,
     help="Seconds to take for that, at most. What is not come to stays unchecked.",

@@ -102,9 +102,14 @@ def _name_of(file: BinaryIO) -> str:
 def _of_file(file: BinaryIO, where: Where) -> Iterator[Row]:
     from groundkit.citation_files import read_citations
 
-    entries = read_citations(file.read(), _name_of(file))
+    data = file.read()
+    if not data.strip():  # cut off by accident, it must not pass
+        raise click.UsageError(f"{one_line(_name_of(file))} holds no citations: it is empty")
+    entries = read_citations(data, _name_of(file))
     if isinstance(entries, Failure):
         raise click.UsageError(one_line(str(entries.failure())))
+    if not entries.unwrap():
+        click.echo(f"gk: the list in {one_line(_name_of(file))} is empty", err=True)
     return file_rows(entries.unwrap(), where)
 
 

@@ -406,6 +406,13 @@ def test_missing_files_are_sought_among_files_that_are_read_once(base: Path) -> 
     assert reads["walks"] == 1
 
 
+def test_a_portable_citation_is_made_of_what_the_collection_has_alone(kb: Collection, cited: Citation) -> None:
+    assert kb.portable(cited).citation == cited
+    for forged in (evolve(cited, source="b.md"), evolve(cited, digest="0" * 64), evolve(cited, span=Span(0, 5))):
+        with pytest.raises(groundkit.RetrievalError):
+            kb.portable(forged)
+
+
 def test_a_search_seeks_nothing_elsewhere(base: Path) -> None:
     with world(base, {"a.md": text("a", LOST), "b.md": text("b"), "c.md": text("c")}, **SMALL):
         pass

@@ -114,6 +114,16 @@ def test_an_empty_list_has_nothing_that_is_wrong(tmp_path: Path) -> None:
     put(tmp_path, {"c.json": "[]"})
     ran = gk(tmp_path, "verify", "--file", "c.json")
     assert (ran.code, ran.out) == (0, "verified 0, drifted 0, unresolvable 0\n")
+    assert "is empty" in ran.err
+
+
+@pytest.mark.parametrize("name", ["c.jsonl", "c.json"])
+@pytest.mark.parametrize("content", ["", "\n", " \n\t\n"])
+def test_a_file_that_lost_all_that_was_in_it_does_not_pass(tmp_path: Path, name: str, content: str) -> None:
+    put(tmp_path, {name: content})
+    ran = gk(tmp_path, "verify", "--file", name)
+    assert (ran.code, ran.out) == (2, "")
+    assert "it is empty" in ran.err
 
 
 def test_what_is_no_citation_is_refused_by_name_and_the_others_are_checked(shelf: Shelf, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from groundkit.core.fingerprint import text_digest
 from groundkit.core.model import Span
 from groundkit.core.relocation import (
     Alignment,
@@ -409,3 +410,19 @@ def test_a_paragraph_that_moved_to_the_end_is_found_though_its_last_break_is_ano
     found = relocate(aligned(old, new), span)
     assert isinstance(found, Reformatted | Moved), found
     assert new[found.span.start : found.span.end].strip() == parts[5].strip()
+
+
+@pytest.mark.parametrize("marks", ["", "\u0301\u0302"])
+def test_of_a_part_of_one_endless_word_nobody_says_that_it_is_gone(marks: str) -> None:
+    word = "".join(f"{sign}{marks}" for each in range(300) for sign in text_digest(str(each)) if sign.isalpha())
+    new = "".join(sign if at % 700 else "q" for at, sign in enumerate(word))
+    alignment = aligned(word, new)
+    for start in range(0, len(word) - 500, 450):
+        assert not isinstance(relocate(alignment, Span(start, start + 500)), Removed)
+
+
+def test_a_whole_word_that_is_gone_is_gone() -> None:
+    old = "Before it. Donaudampfschifffahrtsgesellschaft sailed. Behind it."
+    at = old.index("Donau")
+    found = relocate(aligned(old, "Before it. Nobody sailed. Behind it."), Span(at, at + 34))
+    assert not isinstance(found, OutOfBudget), found
