@@ -24,6 +24,9 @@ _HANGUL = "(?:[\u1100-\u115f][\u1160-\u11a7]*|[\uac00-\ud7a3])[\u11a8-\u11ff]*"
 _VOICING = "\uff9e\uff9f"
 _BLOCKS_WITH_MARKS = (range(0x300, 0x20000), range(0xE0100, 0xE01F0))
 
+#: Code points beside a stretch that show whether its token goes on, marks and all.
+_BESIDE = 64
+
 _PLAIN = re.compile(r"\s+|\w+|[^\w\s]")
 
 
@@ -85,6 +88,8 @@ def lies_in_a_token(text: str, span: Span) -> bool:
     """Whether a stretch holds no end of a token: it is a part of one that goes on before it or behind it."""
     if any(map(str.isspace, text[span.start : span.end])):
         return False
-    start, end = max(0, span.start - 1), span.end + 1
-    part = tokens(text, start, min(len(text), end))
-    return len(part.keys) == 1 and part.ends[0] - part.starts[0] > span.length
+    part = tokens(text, max(0, span.start - _BESIDE), min(len(text), span.end + _BESIDE))
+    return any(
+        start <= span.start and span.end <= end and end - start > span.length
+        for start, end in zip(part.starts, part.ends, strict=True)
+    )
