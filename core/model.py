@@ -344,9 +344,10 @@ class Verification:
     """One verdict with its reason and a sentence. True exactly when it is `verified`.
 
     Of a drift, as far as it is known: `span` is where the passage stands in the source's text now (`moved`, `reformatted`,
-    `edited`), `locator` the line and column of that, `similarity` how like it what stands there is (`edited`, from 0 to 1), `candidates` the places that could be
-    it (`ambiguous`), `found_in` another document that has it (`removed`, `changed`). `cited` is the text that was cited and
-    `found` what stands at `span` now. `same_bytes_at` is another source with the very bytes of one that is missing.
+    `edited`), `locator` the line and column of that, `similarity` how like it what stands there is (`edited`, from 0 to 1),
+    `candidates` the places that could be it (`ambiguous`), `found_in` another document that has it (`removed`, `changed`).
+    `cited` is the text that was cited and `found` what stands at `span` now. Of a source that is missing, `same_bytes_at` is
+    another one with its very bytes, or else `found_in` a document with its whole text.
     """
 
     verdict: Verdict

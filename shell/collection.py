@@ -308,8 +308,7 @@ class Collection(Opened):
         """What a browser opens the passage by: `file.md#char=10,25` (RFC 5147), `file.pdf#page=3`, or for HTML a text fragment.
 
         Of a local source it is relative to the base directory. None of a citation from elsewhere whose source is neither below
-        a base nor a page. `RetrievalError` where the collection does not have the cited
-        version (any more).
+        a base nor a page. `RetrievalError` where the collection does not have the cited version (any more).
         """
         from groundkit.core.links import link_of
         from groundkit.exporting import within
