@@ -230,12 +230,13 @@ def test_a_person_reads_the_reason_the_new_place_and_the_words(local: tuple[Path
     ran = gk(base, "verify", chunk)
     now = found.verification("moved-too.md")["locator"]
     was = found.rows["moved-too.md"]["citation"]["locator"]
-    first, detail, diff, totals = ran.out.splitlines()
+    first, words, reasons, totals = ran.out.splitlines()
     assert ran.code == 1
     assert first.startswith("≠ drifted (edited)")
     assert f"moved-too.md:{was['line']}:{was['column']} → {now['line']}:{now['column']} {chunk}" in first
-    assert "alike" in detail
-    assert "[-burns-]{+glows+}" in diff
+    assert "% alike, at " in words
+    assert "[-burns-]{+glows+}" in words
+    assert reasons == "reasons: edited 1"
     assert totals == "verified 0, drifted 1, unresolvable 0"
 
 
