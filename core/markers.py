@@ -145,6 +145,8 @@ def markers_in(text: str, hidden: str) -> Iterator[Marker]:
         whole = _in_brackets(inside)
         if whole or targets:
             yield Marker(Span(*match.span()), text[slice(*match.span())], (whole,) if whole else targets)
+        elif (named := named_in(inside)) is not None:
+            yield Marker(Span(*match.span()), text[slice(*match.span())], (named,), loose=True)
     for pattern, group in ((_ROUND, "round"), (_CODE, "code"), (_ANGLE, "angle")):
         # Of code, what it holds is looked at: a chunk id stands in backticks.
         for match in pattern.finditer(text if group == "code" else hidden):

@@ -10,7 +10,7 @@ from groundkit.core.alignment_runs import OutOfWork, Work
 from groundkit.core.model import CONTEXT, Span
 from groundkit.core.relocation_distance import cost, likeness, nearest_within
 from groundkit.core.relocation_image import flat, image_of
-from groundkit.core.relocation_tokens import tokens
+from groundkit.core.relocation_tokens import Tokens, tokens
 
 #: Places a pair of tokens, or the passage itself, may have before it tells nothing.
 _COMMON = 64
@@ -28,6 +28,8 @@ _LEAST_EDITED = 32
 _CLEARLY = 0.05
 #: Code points that a search for a string gets through in a step.
 _FOUND = 256
+#: Code points beside a place that show which words it cuts.
+_WORD = 64
 _CONTEXT_COST = 4 * CONTEXT
 
 
@@ -200,11 +202,27 @@ def _refined(cited: str, text: str, start: int, end: int, work: Work) -> tuple[S
         if nearest is None or nearest[0] == nearest[1]:
             return None
         low, high, apart = nearest
-        return Span(start + low, start + high), 1 - apart / len(cited)
+        return _whole_words(text, Span(start + low, start + high)), 1 - apart / len(cited)
     image = image_of(aligned_within(cited, window, work), Span(0, len(cited)), work)
     if image is None:
         return None
     return Span(start + image.span.start, start + image.span.end), image.similarity(window)
+
+
+def _whole_words(text: str, place: Span) -> Span:
+    """A place without the part of a word that it begins or ends with, if there is more of it."""
+    part = tokens(text, max(0, place.start - _WORD), min(len(text), place.end + _WORD))
+    begin, stop = place.start, place.end
+    if _is_within(part, begin):
+        begin = next((start for start in part.starts if start >= begin), stop)
+    if _is_within(part, stop):
+        stop = next((end for end in reversed(part.ends) if end <= stop), begin)
+    return Span(begin, stop) if 2 * (stop - begin) > place.length else place
+
+
+def _is_within(part: Tokens, at: int) -> bool:
+    number = bisect_right(part.starts, at) - 1
+    return number >= 0 and part.starts[number] < at < part.ends[number]
 
 
 def held_before(alignment: Alignment, place: Span, span: Span) -> bool:

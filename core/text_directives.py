@@ -45,6 +45,8 @@ def text_directive(citation: Citation, text: str, document: str | None = None) -
     """
     passage = _passage(citation, text, document)
     around = passage.around
+    if passage.begins_amid and all(map(_goes_on, around[: passage.start])):
+        return ""  # what all these marks stand on is not known
     pieces = _pieces(around, passage.start, passage.end) or _pieces(around, *_outwards(passage))
     terms = _terms(around, pieces) if pieces else []
     if not terms:

@@ -251,7 +251,7 @@ def difference_of(cited: str, found: str, around: int = 24) -> str:
     rest = shorter - first
     last = next((back for back in range(rest) if cited[-1 - back] != found[-1 - back]), rest)
     start = max(0, first - around)
-    old, new = (_beginning(each[start : max(len(each) - last + around, 0)]) for each in (cited, found))
+    old, new = (_beginning(each[start : max(len(each) - last + around, 0)], start > 0) for each in (cited, found))
     return f"{old} has other white space now" if _same_but_for_blanks(cited, found, first) else f"{old} is now {new}"
 
 
@@ -262,10 +262,10 @@ def _same_but_for_blanks(cited: str, found: str, first: int) -> bool:
     return shorter == longer or (len(cited) == len(found) and within and longer.startswith(shorter))
 
 
-def _beginning(text: str, limit: int = 60) -> str:
-    """The first code points of a text on one line."""
+def _beginning(text: str, cut: bool = False, limit: int = 60) -> str:
+    """The first code points of a text on one line; `cut`: there was more before."""
     line = " ".join(text[: 2 * limit].split())
-    return f"“{line[:limit]}{'…' if len(line) > limit or len(text) > 2 * limit else ''}”"
+    return f"“{'…' if cut else ''}{line[:limit]}{'…' if len(line) > limit or len(text) > 2 * limit else ''}”"
 
 
 def sole_place_between(citation: Citation, text: str, cited: str | None = None) -> Span | None:

@@ -24,7 +24,7 @@ from groundkit.core.quote_matching import (
 )
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.spans import LineMap
-from groundkit.core.storage import StorageFailure
+from groundkit.core.storage import AllRecords, StorageFailure
 from groundkit.passages import Passages, PlacesFailure
 
 #: What looks at the sources of citations again, in their order; None for what nobody looked at.
@@ -34,6 +34,8 @@ Verify: TypeAlias = Callable[[Sequence[Citation]], Sequence[Verification | None]
 _PARTS = 4
 #: Documents up to this length are looked through whole for what is near, where a mark names them.
 _SMALL = 20_000
+#: A quotation of no more code points is looked for in the documents themselves, if the index knows nothing of it.
+_SHORT = 16
 
 
 def cite(
@@ -52,6 +54,12 @@ def cite(
     if isinstance(found, Failure):
         return found
     standing, _ = found.unwrap()
+    if not standing and among.unwrap() is None and len(texts[0]) <= _SHORT:
+        # A part of a word, or a sign or two, is no word that the index could be asked for.
+        whole = _exact(desk, texts, _all_documents(passages))
+        if isinstance(whole, Failure):
+            return whole
+        standing, _ = whole.unwrap()
     if standing:
         first = min(standing, key=lambda each: (each.match.kind is not None, each.order))
         document, span = first.source.stored, first.match.span
@@ -65,6 +73,11 @@ def cite(
     nearest = near.unwrap()
     told = None if nearest is None else _told(QuoteCheck(quote, Span(0, len(quote)), 1, 1, QuoteState.NEAR), nearest)
     return Success(CitedQuote(quote, None, 0, told))
+
+
+def _all_documents(passages: Passages) -> frozenset[str]:
+    got = passages.pair.view.records(AllRecords(), passages.pair.generation.mark.generation)
+    return frozenset() if isinstance(got, Failure) else frozenset(each.document_id for each in got.unwrap())
 
 
 def _documents_of(passages: Passages, source: str | None) -> Result[frozenset[str] | None, StorageFailure]:

@@ -64,7 +64,8 @@ def to_web_annotation(citation: PortableCitation, base_iri: str = "") -> dict[st
     from groundkit.core.web_annotation import annotation_of, iri_of
 
     page = citation.citation.source_class is SourceClass.SNAPSHOT
-    return annotation_of(citation, f"{'' if page else base_iri}{iri_of(citation.citation)}")
+    base = f"{base_iri}/" if base_iri and not base_iri.endswith("/") else base_iri
+    return annotation_of(citation, f"{'' if page else base}{iri_of(citation.citation)}")
 
 
 def from_web_annotation(data: object) -> PortableCitation:

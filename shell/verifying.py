@@ -156,7 +156,15 @@ def verify_together(
 
 def _parts(citable: Citable) -> tuple[Citation, str | None]:
     """The citation, and the text that it brings along."""
-    return (citable, None) if isinstance(citable, Citation) else (citable.citation, citable.text)
+    if isinstance(citable, Citation):
+        return citable, None
+    from groundkit.core.portable import PortableCitation
+
+    if not isinstance(citable, PortableCitation):
+        raise TypeError(
+            f"a Citation or a PortableCitation is wanted (groundkit.load_citation), not {type(citable).__name__}"
+        )
+    return citable.citation, citable.text
 
 
 def _looked_at(

@@ -50,7 +50,7 @@ def tell(rows: Iterable[Row], verbose: bool, color: bool, linked: Linked) -> Non
 class _Run:
     """Neighbours with one fate: the first few of them, the last, and how many there are."""
 
-    fate: tuple[object, ...] | int
+    fate: tuple[object, ...] | None
     first: list[Row]
     last: Row
     count: int = 1
@@ -72,9 +72,10 @@ def _runs(rows: Iterable[Row]) -> Iterator[_Run]:
             continue
         if run is not None:
             yield run
-        run = _Run(fate, [row], row) if fate else None
-        if run is None:
-            yield _Run(fate, [row], row)
+        run = _Run(fate, [row], row)
+        if fate is None:
+            yield run
+            run = None
     if run is not None:
         yield run
 
@@ -83,16 +84,16 @@ def _is_told(row: Row) -> bool:
     return row.asked or not row.verification or (row.live is not None and row.live.state is not LiveState.SAME)
 
 
-def _fate(row: Row) -> tuple[object, ...] | int:
-    """What neighbours have in common that are told together; 0 for a row that is told by itself."""
+def _fate(row: Row) -> tuple[object, ...] | None:
+    """What neighbours have in common that are told together; None for a row that is told by itself."""
     verification, citation = row.verification, row.citation
     if citation is None or row.asked or row.live is not None:
-        return 0
+        return None
     if verification.reason is Reason.MOVED and verification.span is not None:
         return citation.source, Reason.MOVED, verification.span.start - citation.span.start
     if verification.verdict is Verdict.UNRESOLVABLE:
         return citation.source, verification.reason, verification.detail
-    return 0
+    return None
 
 
 def _print(row: Row, color: bool, linked: Linked) -> None:

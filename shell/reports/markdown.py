@@ -28,9 +28,6 @@ from groundkit.reports.together import common_facts, detail_of, place_in_source,
 
 #: Bytes of UTF-8 that are told: the summary of a step on GitHub holds 1 MiB.
 MOST = 1_000_000
-#: A comment on GitHub holds 65,536 characters.
-MOST_OF_A_COMMENT = 60_000
-
 #: Places of one entry that are named.
 _PLACES = 40
 
