@@ -191,7 +191,9 @@ def _named(alignment: Alignment, cited: str, place: Span, similarity: float) -> 
 def _elsewhere(alignment: Alignment, span: Span, cited: str, image: Image | None, work: Work) -> Relocation:
     """The passage at a place that is new in the new text, if one stands out."""
     # What is a part of one word alone is not compared: words are.
-    nowhere = Removed() if alignment.complete and not lies_in_a_token(alignment.old, span) else OutOfBudget()
+    nowhere = (
+        Removed() if alignment.complete and not lies_in_a_token(alignment.old, span.start, span.end) else OutOfBudget()
+    )
     if span.length < _SEARCHED:
         return nowhere
     sole = sole_place(alignment, cited, work)

@@ -11,8 +11,6 @@ from itertools import accumulate
 
 from attrs import field, frozen
 
-from groundkit.core.model import Span
-
 #: Scripts without blanks between words: Thai to Lao, Myanmar, Khmer, then those of China, Japan and Korea.
 _SINGLE = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\ua960-\ua97f\ua9e0-\ua9fe\uaa60-\uaa7f\uac00-\ud7ff"
@@ -84,12 +82,12 @@ def same_words(one: str, other: str) -> bool:
     return tokens(first, 0, len(first)).keys == tokens(second, 0, len(second)).keys
 
 
-def lies_in_a_token(text: str, span: Span) -> bool:
+def lies_in_a_token(text: str, start: int, end: int) -> bool:
     """Whether a stretch holds no end of a token: it is a part of one that goes on before it or behind it."""
-    if any(map(str.isspace, text[span.start : span.end])):
+    if any(map(str.isspace, text[start:end])):
         return False
-    part = tokens(text, max(0, span.start - _BESIDE), min(len(text), span.end + _BESIDE))
+    part = tokens(text, max(0, start - _BESIDE), min(len(text), end + _BESIDE))
     return any(
-        start <= span.start and span.end <= end and end - start > span.length
-        for start, end in zip(part.starts, part.ends, strict=True)
+        first <= start and end <= last and last - first > end - start
+        for first, last in zip(part.starts, part.ends, strict=True)
     )

@@ -337,7 +337,14 @@ class Machine(RuleBasedStateMachine):
             assert verification.reason is now, (verification, now)
             assert verification.verdict is VERDICT_OF[now] is Verdict.UNRESOLVABLE
             assert verification.detail.strip()
-            assert (verification.span, verification.candidates, verification.found_in) == (None, (), None)
+            assert (verification.span, verification.candidates) == (None, ())
+            if verification.found_in is not None:  # another document with the whole text of the version
+                assert now is Reason.SOURCE_MISSING
+                other, citation = verification.found_in, held.citation
+                text = self.collection.document_text(other.document_id)
+                assert text is not None
+                assert other.span == citation.span
+                assert text_digest(text[other.span.start : other.span.end]) == citation.digest
             return
         assert verification.same_bytes_at is None
         borne_out(verification, held.old, now, held.span)
