@@ -59,7 +59,6 @@ _Read = Callable[[str], Evidence | ReadSource]
 #: A byte that has to be extracted counts so many times in a budget: its text takes so much longer to get at.
 EXTRACTION_WEIGHT = 128
 
-
 #: Steps that a look at a hit may take to find where its passage went; a check without a budget takes as many as there are.
 _STEPS_OF_A_LOOK = 4_000_000
 

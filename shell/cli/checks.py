@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from groundkit.citation_files import Entry
     from groundkit.collection import Collection
     from groundkit.core.live import Live
-    from groundkit.core.portable import PortableCitation
     from groundkit.verifying import Checked, Citable
 
     Check: TypeAlias = Callable[[Iterable[Citable]], Iterator[Checked]]
@@ -106,38 +105,24 @@ def file_rows(entries: Sequence[Entry], where: Where) -> Iterator[Row]:
     """The citations of a file, in its order; what is none of them is refused by name and stops no other."""
     from groundkit.core.portable import CitationRefused
 
-    found: dict[int, Verification] = {}
+    sound = {at: entry.found for at, entry in enumerate(entries) if not isinstance(entry.found, CitationRefused)}
     by_collection: dict[str, list[int]] = defaultdict(list)
-    for at, entry in enumerate(entries):
-        if isinstance(entry.found, CitationRefused):
-            found[at] = Verification(Verdict.UNRESOLVABLE, Reason.CITATION_REFUSED, str(entry.found))
-        else:
-            by_collection[where.collection or entry.found.collection].append(at)
+    for at, portable in sound.items():
+        by_collection[where.collection or portable.collection].append(at)
+    found: dict[int, Verification] = {}
     with ExitStack() as stack:
         for check, places in _checks(by_collection, where, stack):
             # Those of one source one after the other, so that it is read once.
-            places.sort(key=lambda at: _source(entries[at].found))
-            for at, checked in zip(places, check(_portable(entries[at]) for at in places), strict=True):
+            places.sort(key=lambda at: (sound[at].citation.source, sound[at].citation.document_id))
+            for at, checked in zip(places, check(sound[at] for at in places), strict=True):
                 found[at] = checked.verification
     for at, entry in enumerate(entries):
-        if isinstance(entry.found, CitationRefused):
-            yield Row(entry.where, None, found[at], entry=entry.where)
+        if at in sound:
+            citation = sound[at].citation
+            yield Row(citation.chunk_id, citation, found[at], entry=entry.where)
         else:
-            yield Row(entry.found.citation.chunk_id, entry.found.citation, found[at], entry=entry.where)
-
-
-def _portable(entry: Entry) -> PortableCitation:
-    from groundkit.core.portable import PortableCitation
-
-    assert isinstance(entry.found, PortableCitation)
-    return entry.found
-
-
-def _source(found: object) -> tuple[str, str]:
-    from groundkit.core.portable import PortableCitation
-
-    assert isinstance(found, PortableCitation)
-    return found.citation.source, found.citation.document_id
+            refused = Verification(Verdict.UNRESOLVABLE, Reason.CITATION_REFUSED, str(entry.found))
+            yield Row(entry.where, None, refused, entry=entry.where)
 
 
 def _checks(
