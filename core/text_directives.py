@@ -45,12 +45,10 @@ def text_directive(citation: Citation, text: str, document: str | None = None) -
     """
     passage = _passage(citation, text, document)
     around = passage.around
-    if passage.begins_amid and all(map(_goes_on, around[: passage.start])):
-        return ""  # what all these marks stand on is not known
     pieces = _pieces(around, passage.start, passage.end) or _pieces(around, *_outwards(passage))
     terms = _terms(around, pieces) if pieces else []
-    if not terms:
-        return ""
+    if not terms or (passage.begins_amid and all(map(_goes_on, around[: terms[0].start]))):
+        return ""  # of marks alone before it, nobody knows what they stand on
     words = around[terms[0].start : terms[0].end]
     stands_earlier = document is not None and document.find(words, 0, max(0, citation.span.start)) >= 0
     return _directive(passage, terms, stands_earlier)

@@ -147,10 +147,12 @@ def flat_of(data: object) -> Result[Data, CitationRefused]:
 
 
 def _joined(extension: Data, selectors: Selectors) -> Result[Data, CitationRefused]:
-    position, source = selectors.position, extension.get("source")
+    position, source, source_class = selectors.position, extension.get("source"), extension.get("source_class")
     if position is None:
         return _refused(SELECTOR, Flaw.MISSING, f"there is no {POSITION}")
-    if isinstance(source, str) and not _names(selectors.source, source, extension.get("source_class")):
+    # Where one of the two is missing or no string, that is told as of any citation.
+    both = isinstance(source, str) and isinstance(source_class, str)
+    if both and not _names(selectors.source, str(source), source_class):
         return _refused("target.source", Flaw.MISMATCH, f"it is another resource than {EXTENSION}.source")
     said = (position.start, position.end, selectors.exact, selectors.prefix, selectors.suffix, selectors.source_date)
     return Success(extension | dict(zip(_SAID, said, strict=True)))

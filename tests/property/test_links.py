@@ -287,6 +287,8 @@ def test_positions_are_those_of_the_examples() -> None:
 
 @given(ANY_TEXT.filter(bool), st.data(), st.booleans())
 def test_a_browser_finds_what_a_directive_names(document: str, data: st.DataObject, is_known: bool) -> None:
+    # What dozens of marks stand on is out of sight of whoever has the neighbourhood alone.
+    assume(is_known or not re.search(r"[\u0300-\u036f]{24}", document))
     span = a_span(data, document)
     citation = cited(document, span)
     wanted = directive_of(citation, document[span.start : span.end], document if is_known else None)

@@ -91,7 +91,9 @@ def test_selectors_and_a_member_that_disagree_are_refused(citation: PortableCita
         # Only what no digest binds can be another's.
         taken = whole.unwrap()
         assert (taken.text, taken.citation.span) == (citation.text, citation.citation.span)
-        assert (taken.citation.source, taken.citation.digest) == (citation.citation.source, citation.citation.digest)
+        assert taken.citation.digest == citation.citation.digest
+        # A file may be named from wherever its base is.
+        assert f"/{citation.citation.source}".endswith(f"/{taken.citation.source}")
         assert taken.citation.document_id == other.citation.document_id
 
 
