@@ -13,7 +13,7 @@ from groundkit.core.relocation import (
     Removed,
     Same,
 )
-from groundkit.core.verdicts import VERDICT_OF, difference_of, moved_to, said_at, sole_place_between
+from groundkit.core.verdicts import VERDICT_OF, alike, difference_of, moved_to, said_at, sole_place_between
 
 
 def explained(citation: Citation, changed: Verification, relocation: Relocation, cited: str, now: str) -> Verification:
@@ -27,7 +27,7 @@ def explained(citation: Citation, changed: Verification, relocation: Relocation,
             return _placed(citation, Reason.REFORMATTED, said, place, cited, now)
         case Edited(place, similarity):
             difference = difference_of(cited, now[place.start : place.end])
-            said = f"{difference} ({min(similarity, _ALIKE):.0%} alike, at {_at(place)} now)"
+            said = f"{difference} ({alike(similarity)}, at {_at(place)} now)"
             return evolve(
                 _placed(citation, Reason.EDITED, said, place, cited, now), similarity=round(similarity, _DIGITS)
             )
@@ -53,8 +53,6 @@ def explained(citation: Citation, changed: Verification, relocation: Relocation,
             return changed
 
 
-#: What differs is never told as the same.
-_ALIKE = 0.99
 #: Of a similarity, so that a detail and a number say the same on every machine.
 _DIGITS = 6
 

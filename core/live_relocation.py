@@ -12,7 +12,7 @@ from groundkit.core.relocation import (
     Removed,
     Same,
 )
-from groundkit.core.verdicts import difference_of
+from groundkit.core.verdicts import alike, difference_of
 
 
 def live_of(relocation: Relocation, span: Span, old: str, new: str) -> Live:
@@ -27,9 +27,7 @@ def live_of(relocation: Relocation, span: Span, old: str, new: str) -> Live:
             return _found(LiveState.EDITED, said, now, new)
         case Edited(now, similarity):
             difference = difference_of(old[span.start : span.end], new[now.start : now.end])
-            return _found(
-                LiveState.EDITED, f"{difference} ({min(similarity, 0.99):.0%} alike, at {_at(now)})", now, new
-            )
+            return _found(LiveState.EDITED, f"{difference} ({alike(similarity)}, at {_at(now)})", now, new)
         case Ambiguous(candidates):
             places = ", ".join(map(_at, candidates))
             return _found(LiveState.MOVED, f"several places could be the passage: {places}", candidates[0], new)

@@ -9,6 +9,7 @@ from attrs import field, frozen
 from groundkit.core.fingerprint import chunk_id, document_id, text_digest
 from groundkit.core.model import CONTEXT, Citation, DocumentRecord, Locator, SourceClass, Span
 from groundkit.core.result import Failure, Result, Success
+from groundkit.core.sources import is_utf8
 from groundkit.core.url_kinds import is_page
 
 #: Grows when a key of the portable form comes, goes or changes its meaning.
@@ -180,7 +181,7 @@ def _source_problems(given: PortableCitation) -> Iterator[CitationProblem]:
         yield _value("source", "it is empty")
     elif "\0" in source:
         yield _value("source", "it holds NUL, which no path and no URL does")
-    elif not _is_utf8(source):
+    elif not is_utf8(source):
         yield _value("source", "it is not valid Unicode")
     elif snapshot and not is_page(source):
         yield _mismatch("source", "source_class is snapshot, and this is no URL of a page")
@@ -202,10 +203,6 @@ def _holds_secrets(url: str) -> bool:
 
     made = web_url(url)
     return isinstance(made, Failure) and made.failure().problem in (UrlProblem.USERINFO, UrlProblem.CREDENTIAL)
-
-
-def _is_utf8(text: str) -> bool:
-    return not any("\ud800" <= char <= "\udfff" for char in text)
 
 
 def _span_problems(given: PortableCitation) -> Iterator[CitationProblem]:
@@ -259,7 +256,7 @@ def _id_problems(given: PortableCitation) -> Iterator[CitationProblem]:
 
 def _is_named(cited: Citation, digest: str) -> bool:
     # What is no Unicode has no id, and is a problem of the source.
-    return not _is_utf8(cited.source) or cited.document_id == document_id(cited.source, cited.source_class, digest)
+    return not is_utf8(cited.source) or cited.document_id == document_id(cited.source, cited.source_class, digest)
 
 
 def _context_problems(given: PortableCitation) -> Iterator[CitationProblem]:

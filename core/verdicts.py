@@ -244,6 +244,15 @@ def moved_to(citation: Citation, place: Span, text: str) -> Verification:
     return evolve(_verification(Reason.MOVED, detail), span=place, cited=words, found=words)
 
 
+#: What differs is never told as the same.
+_MOST_ALIKE = 0.99
+
+
+def alike(similarity: float) -> str:
+    """How like each other two texts that are not the same are, as people read it."""
+    return f"{min(similarity, _MOST_ALIKE):.0%} alike"
+
+
 def difference_of(cited: str, found: str, around: int = 24) -> str:
     """The first place where two texts that are not the same part, with some of both."""
     shorter = min(len(cited), len(found))

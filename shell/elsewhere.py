@@ -80,9 +80,12 @@ class Elsewhere:
         return None
 
     def _has_others(self, source: str) -> bool:
+        return any(record.source != source for record in self._documents_all())
+
+    def _documents_all(self) -> tuple[DocumentRecord, ...]:
         if self._all is None:
             self._all = self._records(AllRecords())
-        return any(record.source != source for record in self._all)
+        return self._all
 
     def _documents(self, text: str, citation: Citation) -> Iterator[tuple[DocumentRecord, str]]:
         """Those that may have it, by source, then those whose files were edited since."""
@@ -122,7 +125,7 @@ class Elsewhere:
         """Text files that say something else than when they were ingested, as far as the reading goes."""
         if self._edited is None:
             self._edited, left = [], MOST_READ
-            for record in self._all or ():
+            for record in self._documents_all():
                 if record.source_class is not SourceClass.TEXT or left <= 0:
                     continue
                 read = self._read(record.source)
@@ -134,9 +137,7 @@ class Elsewhere:
 
     def same_text(self, citation: Citation) -> FoundIn | None:
         """Another document with the whole text that the cited version had, letter for letter, the first by source."""
-        if self._all is None:
-            self._all = self._records(AllRecords())
-        for record in self._all:
+        for record in self._documents_all():
             same = document_id(citation.source, citation.source_class, record.text_digest) == citation.document_id
             if same and record.source != citation.source:
                 return FoundIn(record.source, record.document_id, citation.span)

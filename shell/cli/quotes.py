@@ -11,6 +11,7 @@ from groundkit.cite_values import AnswerCheck, MarkerCheck, QuoteCheck, QuoteSta
 from groundkit.cli.common import badge, place, print_json, print_json_line, style
 from groundkit.cli.printable import one_line
 from groundkit.core.quote_matching import NearKind
+from groundkit.core.verdicts import alike
 from groundkit.core.word_diff import Change, DiffPart, word_diff
 
 if TYPE_CHECKING:
@@ -83,8 +84,8 @@ def _kind(check: QuoteCheck) -> str:
     """What does not stand there as it is quoted is never wholly like it."""
     if check.state is not QuoteState.NEAR or check.similarity is None:
         return ""
-    alike = f", {min(99, round(check.similarity * 100))}% alike" if check.kind is NearKind.EDITED else ""
-    return f" ({check.kind}{alike})"
+    how = f", {alike(check.similarity)}" if check.kind is NearKind.EDITED else ""
+    return f" ({check.kind}{how})"
 
 
 def _verdict(check: QuoteCheck, color: bool) -> str:

@@ -12,6 +12,7 @@ from groundkit.cli.common import badge, incomplete_mark, place, style
 from groundkit.cli.printable import one_line
 from groundkit.core.live import LiveState
 from groundkit.core.model import Citation, Locator, Reason, SourceClass, Verdict, Verification
+from groundkit.core.verdicts import alike
 
 if TYPE_CHECKING:
     from groundkit.cli.checks import Row
@@ -137,11 +138,6 @@ def print_diff(verification: Verification, color: bool) -> bool:
 
     click.echo(f"   {alike(verification.similarity or 0)}, at {span.start}–{span.end} now: {diff_line(parts, color)}")
     return True
-
-
-def alike(similarity: float) -> str:
-    """A share as people read it: what differs is never the same."""
-    return f"{min(similarity, 0.99):.0%} alike"
 
 
 def _now(row: Row, linked: Linked) -> str:
