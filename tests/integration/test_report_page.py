@@ -9,6 +9,7 @@ import json
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -296,6 +297,10 @@ def test_the_keyboard_reaches_everything_and_shows_where_it_is(driver: Driver, p
 def test_the_skip_link_leads_behind_the_list_of_sources(driver: Driver, page: Path) -> None:
     driver.show(page)
     driver.press(TAB, ENTER)
+    for _ in range(100):  # the browser follows the link when it comes to it
+        if driver.run("return document.activeElement.id") == "sources":
+            break
+        time.sleep(0.05)
     assert driver.run("return document.activeElement.id") == "sources"
 
 
