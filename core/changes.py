@@ -5,6 +5,7 @@ The order of the steps, and why, is ADR 0006.
 
 from attrs import field, frozen
 
+from groundkit.core.embedding import EmbeddingIdentity
 from groundkit.core.fingerprint import next_token
 from groundkit.core.model import Chunk, DocumentRecord, extractor_of, source_class_of
 from groundkit.core.settings import Settings
@@ -12,11 +13,16 @@ from groundkit.core.settings import Settings
 
 @frozen
 class CountedChunk:
-    """A chunk with its search view (tokens separated by blanks) and the number of its tokens."""
+    """A chunk with its search view (tokens separated by blanks) and the number of its tokens.
+
+    `vector` is as `embedding.on_grid` makes it, empty where the embedder found nothing in the text, None where nobody asked
+    one.
+    """
 
     chunk: Chunk
     view: str = field(repr=False)
     tokens: int
+    vector: bytes | None = field(default=None, repr=False)
 
 
 @frozen
@@ -38,12 +44,21 @@ class KeptFile:
 
 
 @frozen
+class ChunkVector:
+    """A vector for a chunk that is stored without one; see `CountedChunk.vector`."""
+
+    row: int
+    vector: bytes = field(repr=False)
+
+
+@frozen
 class Write:
     """One generation's work.
 
     `documents` replace what their source had, chunks and all; `rebound` replace the record and keep the chunks;
     `removed` are sources; `settings` are what the collection is to remember from here on; `files` are those that the new
-    records name.
+    records name. `vectors` are of chunks that have none, `manifest` says who made these and those of the documents;
+    `forget_vectors` removes all that there are, and the manifest.
     """
 
     documents: tuple[NewDocument, ...] = ()
@@ -51,10 +66,14 @@ class Write:
     removed: tuple[str, ...] = ()
     settings: Settings | None = None
     files: tuple[KeptFile, ...] = ()
+    vectors: tuple[ChunkVector, ...] = ()
+    manifest: EmbeddingIdentity | None = None
+    forget_vectors: bool = False
 
     @property
     def empty(self) -> bool:
-        return not (self.documents or self.rebound or self.removed or self.settings or self.files)
+        changed = self.documents or self.rebound or self.removed or self.settings or self.files or self.vectors
+        return not (changed or self.forget_vectors)
 
 
 def _record_fields(record: DocumentRecord) -> tuple[str, ...]:
@@ -79,6 +98,13 @@ def token_after(previous: str, write: Write) -> str:
         work += ("removed", source)
     if write.settings is not None:
         work += ("settings", repr(write.settings))
+    # What chunks say and who makes the vectors decides what these are.
+    if write.manifest is not None:
+        work += ("manifest", repr(write.manifest))
+    for each in write.vectors:
+        work += ("vector", str(each.row))
+    if write.forget_vectors:
+        work.append("no vectors")
     return next_token(previous, work)
 
 

@@ -10,7 +10,12 @@ import unicodedata
 from functools import cache
 
 #: Changes whenever the same text could give other tokens. Case folding and categories come from the Unicode tables.
-ANALYZER_RECIPE = f"words/1 unicode/{unicodedata.unidata_version}"
+ANALYZER_RECIPE = f"words/1 fields/1 unicode/{unicodedata.unidata_version}"
+
+#: So often the words of a chunk's headings, and of its document's title, count as if they stood in its text: ADR 0030.
+HEADING_WEIGHT = 2
+#: A token that no text has; so no phrase reaches from the text into its headings. It counts like any other.
+SEAM = "\x01"
 
 #: A token over so many bytes of UTF-8 is cut, the same way wherever text is folded.
 TOKEN_BYTES = 1024
@@ -74,6 +79,18 @@ def search_view(text: str) -> tuple[str, int]:
         tokens = [piece for token in tokens for piece in _pieces(token)]
         view = " ".join(tokens)
     return view, len(tokens)
+
+
+def index_view(text: str, heading_path: tuple[str, ...], title: str) -> tuple[str, int]:
+    """What is indexed of a chunk, and how many tokens: its search view, then those of title and headings, weighted."""
+    view, tokens = search_view(text)
+    above = heading_path if title in heading_path else (title, *heading_path)
+    told = [each for each in map(search_view, above) if each[1]]
+    if not told:
+        return view, tokens
+    headings = f" {SEAM} ".join(each for each, _ in told)
+    size = sum(count for _, count in told) + len(told)
+    return view + f" {SEAM} {headings}" * HEADING_WEIGHT, tokens + size * HEADING_WEIGHT
 
 
 def _view(text: str) -> str:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from groundkit.core.changes import LexicalDocument, SourceFailure, Write
+    from groundkit.core.embedding import EmbedFailed
     from groundkit.core.extraction import (
         Extraction,
         ExtractionFailed,
@@ -26,11 +27,14 @@ if TYPE_CHECKING:
     from groundkit.core.model import DocumentRecord
     from groundkit.core.query import LexicalQuery
     from groundkit.core.ranking import Candidates, TermFacts
+    from groundkit.core.reranking import RerankFailed
     from groundkit.core.result import Result
+    from groundkit.core.retrieval_ports import Embedder, Reranker, VectorIndex, VectorRow
     from groundkit.core.settings import ExtractionLimits, Settings
     from groundkit.core.sources import ReadFailure, ReadSource
     from groundkit.core.storage import (
         ChunkQuery,
+        DocumentBrief,
         KeptListing,
         KeptUnread,
         LexicalFailure,
@@ -40,12 +44,15 @@ if TYPE_CHECKING:
         StorageFailure,
         StoredChunk,
         StoreState,
+        VectorCounts,
+        Within,
     )
     from groundkit.core.urls import WebUrl
     from groundkit.core.walking import Explanation, Found, WalkRequest
 
-#: The search view of a text and the number of its tokens (`folding.search_view`).
-ViewOf: TypeAlias = Callable[[str], tuple[str, int]]
+#: What is indexed of a chunk (its text, its heading path, its document's title) and the number of its tokens
+#: (`folding.index_view`).
+ViewOf: TypeAlias = Callable[[str, tuple[str, ...], str], tuple[str, int]]
 
 
 class StoreView(Protocol):
@@ -71,6 +78,22 @@ class StoreView(Protocol):
 
     def live(self, at: int) -> Result[dict[int, str], StorageFailure]:
         """Document id of every chunk row alive at `at`."""
+
+    def briefs(self, at: int) -> Result[tuple[DocumentBrief, ...], StorageFailure]:
+        """Of every document alive at `at` what conditions look at, by source."""
+
+    def rows_under(
+        self, documents: Collection[str] | None, at: int, admits: Callable[[tuple[str, ...]], bool]
+    ) -> Result[frozenset[int], StorageFailure]:
+        """Live rows of these documents (None: of all) whose heading path is admitted. Asked once for each path of a document."""
+
+    def vectors(self, at: int, after: int, limit: int) -> Result[tuple[VectorRow, ...], StorageFailure]:
+        """Vectors of live chunks with rows greater than `after`, by row, at most `limit`. Those without one are left out."""
+
+    def lacking(self, at: int, after: int, limit: int) -> Result[tuple[StoredChunk, ...], StorageFailure]:
+        """Live chunks that nobody asked an embedder about, with rows greater than `after`, by row, at most `limit`."""
+
+    def vector_counts(self, at: int) -> Result[VectorCounts, StorageFailure]: ...
 
     def named_files(self) -> Result[NamedFiles, StorageFailure]:
         """The kept files that any row of a document names, alive or not."""
@@ -99,7 +122,9 @@ class DocumentStore(Protocol):
         """Rows of the next generation become durable: `tip` is one more, `current` stands.
 
         Returns the outbox: the documents whose chunks changed, with all their rows alive at `tip` in order.
-        Refused with `BUSY` while an earlier write is unfinished (`tip` is not `current`).
+        Refused with `BUSY` while an earlier write is unfinished (`tip` is not `current`); with `FAILED` if its manifest is
+        not that of the vectors that are there, if it has vectors and no manifest, or gives one to a row that has one or is not
+        alive. The manifest is stored with the first vectors; a chunk whose row changes keeps its vector.
         """
 
     def recount(self, analyzer: str, view_of: ViewOf) -> Result[None, StorageFailure]:
@@ -146,8 +171,16 @@ class LexicalSearcher(Protocol):
 
     def facts(self, term: str) -> Result[TermFacts, LexicalFailure]: ...
 
-    def candidates(self, query: LexicalQuery, limit: int) -> Result[Candidates, LexicalFailure]:
-        """The `limit` (≥ 1) best matches by native score, complete: no match with a higher score is left out."""
+    def candidates(
+        self, query: LexicalQuery, limit: int, within: Within | None = None
+    ) -> Result[Candidates, LexicalFailure]:
+        """The `limit` (≥ 1) best matches by native score, complete: no match with a higher score is left out.
+
+        `within` and the query's conditions decide what matches and add nothing to a score.
+        """
+
+    def meeting(self, query: LexicalQuery, within: Within | None = None) -> Result[frozenset[int], LexicalFailure]:
+        """Every live row that meets the query's conditions (`required`, `phrases`, `excluded…`), whatever its terms."""
 
 
 class LexicalIndex(Protocol):
@@ -393,7 +426,8 @@ class Ports:
     `lexical` gives the index for a stemming language, `sources` a reader below a base directory (relative to the index
     directory, posix separators), `extractions` a number of workers; the caller of the last two closes what it gets. `kept`
     gives the extractions on disk, at most so many bytes of them; `fetcher` gives one that its caller closes, `archive` one
-    that makes files of raw responses, or what is missing for that.
+    that makes files of raw responses, or what is missing for that. `embedder` and `reranker` give those of a name, which
+    their caller closes.
     """
 
     documents: DocumentStore
@@ -408,3 +442,6 @@ class Ports:
     bodies: KeptFiles
     fetcher: Callable[[], Fetcher]
     archive: Callable[[], Result[Archive, NoArchive]]
+    vectors: VectorIndex
+    embedder: Callable[[str], Result[Embedder, EmbedFailed]]
+    reranker: Callable[[str], Result[Reranker, RerankFailed]]

@@ -48,12 +48,15 @@ class Query:
 class LexicalQuery:
     """What the index is asked: any of `terms` (sorted, no duplicates) and all `phrases` (of two terms or more).
 
-    `required` terms must stand in a match. Every term of a phrase and every required term is among `terms`.
+    `required` terms must stand in a match. Every term of a phrase and every required term is among `terms`. No `excluded`
+    term and no excluded phrase may stand in it.
     """
 
     terms: tuple[str, ...]
     required: tuple[str, ...] = ()
     phrases: tuple[tuple[str, ...], ...] = ()
+    excluded: tuple[str, ...] = ()
+    excluded_phrases: tuple[tuple[str, ...], ...] = ()
 
 
 def parse(text: str) -> Result[Query, QueryRefused]:

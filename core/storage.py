@@ -5,6 +5,7 @@ from typing import TypeAlias
 
 from attrs import frozen
 
+from groundkit.core.embedding import EmbeddingIdentity
 from groundkit.core.model import Chunk, DocumentRecord
 from groundkit.core.settings import Settings
 
@@ -35,12 +36,16 @@ class Generation:
 
 @frozen
 class StoreState:
-    """`current` is finished, `tip` is the highest with rows, `build` names the lexical directory that belongs to `current`."""
+    """`current` is finished, `tip` is the highest with rows, `build` names the lexical directory that belongs to `current`.
+
+    `manifest` says who makes the vectors of the collection; None where it has none.
+    """
 
     current: Generation
     tip: Generation
     build: int
     settings: Settings
+    manifest: EmbeddingIdentity | None = None
 
     def generation(self, mark: Mark | None) -> Generation | None:
         """The generation a lexical index with this mark can be paired with; None if it belongs to neither end."""
@@ -59,6 +64,36 @@ class StoredChunk:
     chunk: Chunk
     tokens: int
     record: DocumentRecord
+
+
+@frozen
+class DocumentBrief:
+    """What conditions on documents look at. Its chunks have the rows from `first_row` on (0 where it has none)."""
+
+    document_id: str
+    source: str
+    source_class: str
+    media_type: str
+    ingested_at: str
+    first_row: int
+    chunks: int
+
+
+@frozen
+class VectorCounts:
+    """Live chunks with a vector, those in which the embedder found nothing, and those that lack theirs."""
+
+    embedded: int = 0
+    empty: int = 0
+    lacking: int = 0
+
+
+@frozen
+class Within:
+    """Where to look: only in these documents, only in these rows. None: everywhere."""
+
+    documents: frozenset[str] | None = None
+    rows: frozenset[int] | None = None
 
 
 @frozen
