@@ -5,10 +5,9 @@ float32 holds exactly: no order of summing, number of threads or instruction set
 """
 
 import math
-from array import array
+import struct
 from collections.abc import Sequence
 from enum import Enum, StrEnum
-from sys import byteorder
 
 from attrs import frozen
 
@@ -98,18 +97,12 @@ def on_grid(values: Sequence[float], dimensions: int) -> Result[bytes, VectorRef
         return Failure(VectorRefused("every component is zero"))
     scaled = [value / largest for value in values]
     length = math.sqrt(math.fsum(value * value for value in scaled))
-    cells = array("h", (round(value / length * GRID) for value in scaled))
-    if byteorder == "big":
-        cells.byteswap()
-    return Success(cells.tobytes())
+    return Success(struct.pack(f"<{dimensions}h", *(round(value / length * GRID) for value in scaled)))
 
 
 def components(vector: bytes) -> tuple[int, ...]:
     """The components of a stored vector."""
-    cells = array("h", vector)
-    if byteorder == "big":
-        cells.byteswap()
-    return tuple(cells)
+    return struct.unpack(f"<{len(vector) // 2}h", vector)
 
 
 def cosine(one: bytes, other: bytes) -> float:

@@ -1,13 +1,15 @@
 """What is asked of a store, what it answers with, and why it or the lexical index says no: what searching needs of both."""
 
 from enum import Enum
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from attrs import frozen
 
-from groundkit.core.embedding import EmbeddingIdentity
 from groundkit.core.model import Chunk, DocumentRecord
 from groundkit.core.settings import Settings
+
+if TYPE_CHECKING:
+    from groundkit.core.embedding import EmbeddingIdentity
 
 
 @frozen
@@ -45,7 +47,7 @@ class StoreState:
     tip: Generation
     build: int
     settings: Settings
-    manifest: EmbeddingIdentity | None = None
+    manifest: "EmbeddingIdentity | None" = None
 
     def generation(self, mark: Mark | None) -> Generation | None:
         """The generation a lexical index with this mark can be paired with; None if it belongs to neither end."""

@@ -35,11 +35,13 @@ from groundkit.ingest_values import (
     SourceRefused,
 )
 from groundkit.keeping import keeper_of
-from groundkit.reading import settings_if_any
+from groundkit.reading import settings_if_any, state_if_any
 from groundkit.writing import WriteFailure, Writer
 
 if TYPE_CHECKING:
+    from groundkit.core.embedding import EmbedFailed
     from groundkit.core.urls import WebUrl
+    from groundkit.ingest_embedding import Embedding
     from groundkit.ingest_pages import Pages
 
 __all__ = [
@@ -59,6 +61,8 @@ __all__ = [
 #: A batch is written when it holds so many documents or so many code points of text.
 BATCH_DOCUMENTS = 2048
 BATCH_CHARACTERS = 8_000_000
+#: The same where each chunk gets a vector, which may take a while: whoever is interrupted is not to lose minutes of work.
+EMBEDDED_BATCH = Batching(256, 1_000_000)
 
 
 def ingest(
@@ -75,13 +79,24 @@ def ingest(
     if refused is not None:
         return Success((refused, settled))
     if request.check:
-        checked = _carried_out(_begin(ports, request, None), on_event)
+        checked = _carried_out(_begin(ports, request, None, None), on_event)
         return checked if isinstance(checked, Failure) else Success((checked.unwrap()[0], settled))
-    held = ports.lock.hold(request.wait)
-    if isinstance(held, Failure):
-        return held
-    with held.unwrap():
-        return _carried_out(_begin(ports, request, settled), on_event)
+    embedding = None if request.embedder is None else _embedding(ports, request.embedder)
+    if isinstance(embedding, Failure):
+        return embedding
+    at_work = None if embedding is None else embedding.unwrap()
+    with nullcontext() if at_work is None else closing(at_work.embedder):
+        held = ports.lock.hold(request.wait)
+        if isinstance(held, Failure):
+            return held
+        with held.unwrap():
+            return _carried_out(_begin(ports, request, settled, at_work), on_event)
+
+
+def _embedding(ports: Ports, name: str) -> Result[Embedding, EmbedFailed]:
+    from groundkit.ingest_embedding import embedding_of
+
+    return embedding_of(ports, name)
 
 
 def _carried_out(
@@ -155,12 +170,21 @@ def _walk_request(ports: Ports, request: IngestRequest) -> WalkRequest:
     return WalkRequest(request.paths, Dispatch(request.as_text, ports.extractors.kinds))
 
 
-def _begin(ports: Ports, request: IngestRequest, settled: StoreState | None) -> Result[Run, IngestRefused]:
+def _begin(
+    ports: Ports, request: IngestRequest, settled: StoreState | None, embedding: Embedding | None
+) -> Result[Run, IngestRefused]:
     """Settings, walk and recovery: everything before the first source is read."""
-    stored = settings_if_any(ports.documents)
+    stored = state_if_any(ports.documents)
     if isinstance(stored, Failure):
         return stored
-    before = stored.unwrap()
+    state = stored.unwrap()
+    before = None if state is None else state.settings
+    if state is not None and state.manifest is not None and not (request.check or request.forget_vectors):
+        from groundkit.ingest_embedding import identity_refused
+
+        refused = identity_refused(state.manifest, None if embedding is None else embedding.identity)
+        if refused is not None:
+            return Failure(refused)
     kept = ports.archive() if request.keep_bodies else None
     if isinstance(kept, Failure):
         return kept
@@ -178,7 +202,7 @@ def _begin(ports: Ports, request: IngestRequest, settled: StoreState | None) -> 
         if isinstance(opened, Failure):
             return opened
         reader = opened.unwrap()
-    prepared = _prepare(ports, request, before, settings, reader, settled, archive)
+    prepared = _prepare(ports, request, before, settings, reader, settled, archive, embedding)
     if isinstance(prepared, Failure) and reader is not None:
         reader.close()
     return prepared
@@ -192,6 +216,7 @@ def _prepare(
     reader: SourceReader | None,
     settled: StoreState | None,
     archive: Archive | None,
+    embedding: Embedding | None,
 ) -> Result[Run, IngestRefused]:
     found = () if reader is None or not request.paths else tuple(reader.walk(_walk_request(ports, request)))
     urls, refused = _urls(request.urls, settings)
@@ -208,14 +233,17 @@ def _prepare(
         pages = [each.source for each in records.values() if each.fetch is not None and each.source not in asked]
         more, no_more = _urls(pages, settings)
         urls, refused = (*urls, *more), (*refused, *no_more)
-    writer = None if request.check else _writer(ports, before, settings, settled)
+    writer = None if request.check else _writer(ports, before, settings, settled, request.forget_vectors)
     if isinstance(writer, Failure):
         return writer
-    limits = Batching(BATCH_DOCUMENTS, BATCH_CHARACTERS)
+    limits = Batching(BATCH_DOCUMENTS, BATCH_CHARACTERS) if embedding is None else EMBEDDED_BATCH
     ready = None if writer is None else writer.unwrap()
     pages_of = _pages(ports, settings, records, archive) if urls else None
     return Success(
-        Run(ports, request, settings, reader, ready, found, records, limits, pages_of, urls, failed=list(refused))
+        Run(
+            ports, request, settings, reader, ready, found, records, limits, pages_of, urls,
+            failed=list(refused), embedding=embedding,
+        )  # fmt: skip
     )
 
 
@@ -226,7 +254,7 @@ def _pages(ports: Ports, settings: Settings, records: dict[str, DocumentRecord],
 
 
 def _writer(
-    ports: Ports, before: Settings | None, settings: Settings, settled: StoreState | None
+    ports: Ports, before: Settings | None, settings: Settings, settled: StoreState | None, forget_vectors: bool
 ) -> Result[Writer, WriteFailure]:
     """A writer of the collection, which is made if there is none, with everything before it finished."""
     if before is None:
@@ -237,12 +265,16 @@ def _writer(
     recovered = writer.recover()
     if isinstance(recovered, Failure):
         return recovered
-    if recovered.unwrap().settings != settings:
-        noted = writer.write(Write(settings=settings))
+    forgotten = forget_vectors and recovered.unwrap().manifest is not None
+    changes = recovered.unwrap().settings != settings
+    if changes or forgotten:
+        noted = writer.write(Write(settings=settings if changes else None, forget_vectors=forgotten))
         if isinstance(noted, Failure):
             return noted
         if not settings.cache_bytes:
             ports.kept(0).discard()
+        if forgotten:
+            ports.vectors.discard()
     return Success(writer)
 
 

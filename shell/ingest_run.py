@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from attrs import Factory, define, evolve
 
-from groundkit.behind import Behind, Nowhere
+from groundkit.behind import BatchRefused, Behind, Nowhere
 from groundkit.core.changes import NewDocument, Write
 from groundkit.core.decoding import decode
 from groundkit.core.extraction import Extraction, ExtractionFailed, Hint, IncompleteRefused, NotExtracted
@@ -36,7 +36,7 @@ from groundkit.core.ports import Ports, SourceReader
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import Settings, limits_for
 from groundkit.core.sources import ReadFailure, ReadProblem, ReadSource
-from groundkit.core.storage import ChunksOfDocument
+from groundkit.core.storage import ChunksOfDocument, LexicalFailure, StorageFailure
 from groundkit.core.url_kinds import is_page
 from groundkit.core.versions import (
     Origin,
@@ -51,6 +51,7 @@ from groundkit.ingest_batch import Batch, Batching, Teller
 from groundkit.ingest_noting import note_failures
 from groundkit.ingest_pending import Pending
 from groundkit.ingest_values import (
+    EmbeddingStopped,
     FailedSource,
     IngestReport,
     IngestRequest,
@@ -64,6 +65,7 @@ from groundkit.writing import WriteFailure, Writer
 if TYPE_CHECKING:
     from groundkit.core.urls import WebUrl
     from groundkit.fetches import Answered, Fetches
+    from groundkit.ingest_embedding import Embedding
     from groundkit.ingest_pages import Pages, PageVersion
 
 #: Pages are written after so many seconds, however few they are: whoever is interrupted is not to lose them.
@@ -94,11 +96,12 @@ class Run:
     batch: Batch = Factory(Batch)
     extracts: bool = False
     written_at: float = Factory(time.monotonic)
+    embedding: Embedding | None = None
 
-    def carry_out(self, on_event: OnEvent | None) -> Result[IngestReport, WriteFailure]:
+    def carry_out(self, on_event: OnEvent | None) -> Result[IngestReport, BatchRefused]:
         """Everything. A failure means that not all was accepted; what was written stays."""
         pending = Pending(lambda: self.ports.extractions(self.request.jobs))
-        behind = Nowhere() if self.writer is None else Behind(self.writer)
+        behind = Nowhere() if self.writer is None else Behind(self.writer, self.embedding)
         teller = Teller(on_event, len(self.found) + len(self.urls))
         with behind, closing(pending), self._fetching() as fetches:
             return self._carry_out(behind, pending, fetches, teller)
@@ -117,7 +120,7 @@ class Run:
 
     def _carry_out(
         self, behind: Behind | Nowhere, pending: Pending, fetches: Fetches | None, teller: Teller
-    ) -> Result[IngestReport, WriteFailure]:
+    ) -> Result[IngestReport, BatchRefused]:
         """Found sources in order; pages as they come in, and what is extracted as its text does."""
         for each in self.found:
             action = self._one(each, pending)
@@ -133,11 +136,11 @@ class Run:
             refused = self._taken_in(behind, pending, teller, wait=True)
             if refused is not None:
                 return refused
-        return self._finish(behind)
+        return self._finish(behind, teller)
 
     def _pages_taken_in(
         self, behind: Behind | Nowhere, pending: Pending, fetches: Fetches, teller: Teller
-    ) -> Failure[WriteFailure] | None:
+    ) -> Failure[BatchRefused] | None:
         """Every page, and meanwhile the texts of those that were fetched: either is looked at in turn."""
         while not fetches.empty:
             if not pending.crowded:
@@ -153,7 +156,7 @@ class Run:
 
     def _pages_ready(
         self, behind: Behind | Nowhere, pending: Pending, fetches: Fetches, teller: Teller
-    ) -> Failure[WriteFailure] | None:
+    ) -> Failure[BatchRefused] | None:
         """The pages that are there, or the next one, one after the other, so that few large ones are held at a time."""
         for answered in fetches.answered(wait=pending.empty):
             self._answered(answered, pending, teller)
@@ -164,13 +167,13 @@ class Run:
 
     def _taken_in(
         self, behind: Behind | Nowhere, pending: Pending, teller: Teller, wait: bool
-    ) -> Failure[WriteFailure] | None:
+    ) -> Failure[BatchRefused] | None:
         """The texts that have come in are queued, and a full batch is written behind."""
         for origin, extracted in pending.ended(wait):
             teller.tell(origin.source, self._extracted(origin, extracted))
         return self._written(behind)
 
-    def _written(self, behind: Behind | Nowhere) -> Failure[WriteFailure] | None:
+    def _written(self, behind: Behind | Nowhere) -> Failure[BatchRefused] | None:
         """A full batch is written behind, and pages that have waited for a while: servers take their time."""
         waited = bool(self.batch.files) and time.monotonic() - self.written_at > _PATIENCE
         return behind.write(self._taken()) if waited or self.batch.holds(self.batching) else None
@@ -334,6 +337,8 @@ class Run:
     def _same_chunks(self, known: DocumentRecord, new: NewDocument) -> bool:
         if known.document_id != new.record.document_id or known.chunks != new.record.chunks:
             return False
+        if known.title != new.record.title:  # its words are indexed with every chunk
+            return False
         viewed = self.ports.documents.view()
         if isinstance(viewed, Failure):
             return False
@@ -343,7 +348,7 @@ class Run:
             return False
         return [each.chunk for each in stored.unwrap()] == [each.chunk for each in new.chunks]
 
-    def _finish(self, behind: Behind | Nowhere) -> Result[IngestReport, WriteFailure]:
+    def _finish(self, behind: Behind | Nowhere, teller: Teller) -> Result[IngestReport, BatchRefused]:
         """Removals, the last batch, and the list of failures."""
         files = frozenset(each.source for each in self.found if isinstance(each, FoundFile))
         told = files | {each.source for each in self.failed if isinstance(each, ReadFailure | NotExtracted)}
@@ -362,7 +367,25 @@ class Run:
                 return noted
             if self.extracts or any(self._was_extracted(each) for each in (*gone.removed, *files)):
                 retain_cited(self.ports, self.settings)
+        filled = self._back_filled(behind.kept, teller.on_event)
+        if isinstance(filled, Failure):
+            return filled
         return Success(self._report(gone, written.unwrap()))
+
+    def _back_filled(self, kept: int, on_event: OnEvent | None) -> Result[None, BatchRefused]:
+        """A vector for whatever chunk of the collection lacks one."""
+        if self.embedding is None or self.writer is None:
+            return Success(None)
+        from groundkit.ingest_embedding import back_fill
+
+        filled = back_fill(self.ports.documents, self.writer, self.embedding, on_event)
+        if isinstance(filled, Failure):
+            failure = filled.failure()
+            if isinstance(failure, StorageFailure | LexicalFailure):
+                return Failure(failure)
+            return Failure(EmbeddingStopped(failure, kept))
+        self.counts["embedded"] += filled.unwrap()
+        return Success(None)
 
     def _was_extracted(self, source: str) -> bool:
         return source in self.known and self.known[source].extraction is not None

@@ -5,12 +5,14 @@ from typing import TypeAlias
 
 from attrs import Factory, frozen
 
+from groundkit.core.embedding import EmbedderNeeded, EmbedFailed, IdentityDiffers
 from groundkit.core.extraction import NotExtracted
 from groundkit.core.model import SuspiciousPage
 from groundkit.core.ports import LockBusy, NoArchive
 from groundkit.core.settings import SettingsChange, SettingsRefused
 from groundkit.core.sources import ReadFailure
 from groundkit.core.web_failures import NotFetched, UrlRefused
+from groundkit.embedding import VectorRefusedAt
 from groundkit.keeping import UnsweptFile
 from groundkit.writing import WriteFailure
 
@@ -23,6 +25,7 @@ class IngestRequest:
     """Paths relative to the base directory and URLs; what is to be different about the collection's settings.
 
     With `keep_bodies`, the raw responses of pages are kept, too.
+    `embedder` names what makes a vector for every chunk, those stored without one included; `forget_vectors` removes all.
     `wait` is how many seconds to wait for another writer, `jobs` how many sources to extract at a time. `strict` refuses
     documents of which text is missing. With `check` nothing is written: the report says what would be.
     """
@@ -37,6 +40,16 @@ class IngestRequest:
     check: bool = False
     urls: tuple[str, ...] = ()
     keep_bodies: bool = False
+    embedder: str | None = None
+    forget_vectors: bool = False
+
+
+@frozen
+class EmbeddingStopped:
+    """Vectors could not be had: why, and how many documents were written before. Another ingest goes on from there."""
+
+    why: EmbedFailed | VectorRefusedAt
+    kept: int
 
 
 @frozen
@@ -99,7 +112,7 @@ class LossySource:
 class IngestReport:
     """How many sources were added, replaced, rebound, kept, removed; the chunks written; what failed or was passed over.
 
-    `formats` counts the documents that are up to date now, by media type; `losses` are those among the new ones whose text
+    `embedded` are vectors made for chunks that were stored without. `formats` counts the documents that are up to date now, by media type; `losses` are those among the new ones whose text
     is not whole; `gone` are the removed sources, `held_back` those whose removal a guard prevented. `pending` says what is
     still to be finished by the next writer, though the write is accepted; `unswept` are files of documents that are gone,
     which the next write tries again to unlink.
@@ -111,6 +124,7 @@ class IngestReport:
     unchanged: int = 0
     removed: int = 0
     chunks: int = 0
+    embedded: int = 0
     failed: tuple[FailedSource, ...] = ()
     losses: tuple[LossySource, ...] = ()
     formats: tuple[tuple[str, int], ...] = ()
@@ -129,6 +143,16 @@ class IngestReport:
 
 
 IngestRefused: TypeAlias = (
-    NothingToIngest | BaseDiffers | SettingsRefused | LockBusy | WriteFailure | ReadFailure | NoArchive
+    NothingToIngest
+    | BaseDiffers
+    | SettingsRefused
+    | LockBusy
+    | WriteFailure
+    | ReadFailure
+    | NoArchive
+    | EmbedFailed
+    | EmbeddingStopped
+    | IdentityDiffers
+    | EmbedderNeeded
 )
 OnEvent: TypeAlias = Callable[[SourceEvent], object]

@@ -35,13 +35,24 @@ class NeverPaired:
 ReadRefused: TypeAlias = StorageFailure | LexicalFailure | AnalyzerChanged | NeverPaired
 
 
-def stored_settings(documents: DocumentStore) -> Result[Settings, StorageFailure]:
-    """What a collection remembers."""
+def stored_state(documents: DocumentStore) -> Result[StoreState, StorageFailure]:
     viewed = documents.view()
     if isinstance(viewed, Failure):
         return viewed
     with closing(viewed.unwrap()) as view:
-        return Success(view.state.settings)
+        return Success(view.state)
+
+
+def state_if_any(documents: DocumentStore) -> Result[StoreState | None, StorageFailure]:
+    """The same, or None where there is no collection yet."""
+    stored = stored_state(documents)
+    return Success(None) if isinstance(stored, Failure) and stored.failure().absent else stored
+
+
+def stored_settings(documents: DocumentStore) -> Result[Settings, StorageFailure]:
+    """What a collection remembers."""
+    stored = stored_state(documents)
+    return stored if isinstance(stored, Failure) else Success(stored.unwrap().settings)
 
 
 def settings_if_any(documents: DocumentStore) -> Result[Settings | None, StorageFailure]:
