@@ -1,12 +1,15 @@
 """The values everything else speaks of: spans, documents, chunks, citations, hits."""
 
 from enum import StrEnum
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from attrs import field, frozen
 
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.word_diff import DiffPart, word_diff
+
+if TYPE_CHECKING:
+    from groundkit.core.searching import ScoreParts
 
 
 class SourceClass(StrEnum):
@@ -376,13 +379,18 @@ class Verification:
 
 @frozen
 class RetrievalResult:
-    """A search hit: the passage, its score, its citation, and what looking at the source gave (None: nobody looked)."""
+    """A search hit: the passage, its score, its citation, and what looking at the source gave (None: nobody looked).
+
+    `parts` says where the score comes from, if that was asked. Merged hits have the score of their best
+    and the `chunk_id` of their first.
+    """
 
     score: float
     text: str = field(repr=False)
     citation: Citation
     locator: Locator
     verification: Verification | None = None
+    parts: "ScoreParts | None" = field(default=None, repr=False)
 
     @property
     def chunk_id(self) -> str:

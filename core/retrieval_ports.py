@@ -55,6 +55,9 @@ class VectorSearcher(Protocol):
     def level(self) -> float:
         """The cosine that unrelated pairs of chunks seldom exceed: see `vectors.level_of`. 1.0 where there are no pairs."""
 
+    def count(self, within: Collection[int] | None = None) -> int:
+        """How many rows there are, of these rows if some are given."""
+
     def nearest(self, query: bytes, limit: int, within: Collection[int] | None = None) -> tuple[tuple[int, float], ...]:
         """The `limit` rows with the greatest cosine (exactly `embedding.cosine`), descending, of these rows if some are given.
 

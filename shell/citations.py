@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from attrs import evolve
 
 from groundkit.core.fingerprint import text_digest
-from groundkit.core.model import CONTEXT, Citation, DocumentRecord, Span
+from groundkit.core.model import CONTEXT, Citation, DocumentRecord, Locator, PageRange, Span
 from groundkit.core.ports import StoreView
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.storage import ChunksByRow, ChunksOfDocument, Generation, StorageFailure, StoredChunk
@@ -57,6 +57,33 @@ def cite_all(
             citation = widened.unwrap()
         citations.append(citation)
     return Success(tuple(citations))
+
+
+def merged_citation(
+    view: StoreView, generation: Generation, chunks: Sequence[StoredChunk]
+) -> Result[tuple[Citation, str], StorageFailure]:
+    """One citation of chunks of a document that touch or overlap, in their order, and its text. The first one's id is its."""
+    cited = cite_all(view, generation, (chunks[0], chunks[-1]))
+    if isinstance(cited, Failure):
+        return cited
+    first, last = cited.unwrap()
+    text, start = _joined(chunks)
+    whole = evolve(
+        first,
+        span=Span(start, start + len(text)),
+        digest=text_digest(text),
+        after=last.after,
+        locator=spanning(chunks[0].chunk.locator, chunks[-1].chunk.locator),
+    )
+    return Success((whole, text))
+
+
+def spanning(first: Locator, last: Locator) -> Locator:
+    """The place of a passage that begins at one place and ends at the other."""
+    if first.pages is None or last.pages is None:
+        return first
+    pages = PageRange(first.pages.first, last.pages.last, first.pages.first_label, last.pages.last_label)
+    return evolve(first, pages=pages)
 
 
 def _beside(one: StoredChunk, other: StoredChunk) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack
 
 from attrs import evolve
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from groundkit.core.model import Citation, DocumentRecord, RetrievalResult, Verification
     from groundkit.core.older import OldChunk, OldStore
     from groundkit.core.portable import PortableCitation
+    from groundkit.core.snippets import Snippet
     from groundkit.core.storage import Mark
     from groundkit.core.units import SpanUnits
     from groundkit.core.walking import Explanation, Found
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from groundkit.drop import Removed
     from groundkit.fetch import FetchedChunk
     from groundkit.ingest import IngestReport, SourceEvent
+    from groundkit.search import SearchAnswer
     from groundkit.status import IndexStatus
     from groundkit.verifying import Checked, Citable
 
@@ -45,6 +47,22 @@ _FRESH_VIEWS = 4
 T = TypeVar("T")
 
 _NOT_ANCHORED = {"none": "the quotation does not stand there", "several": "the quotation stands at several places"}
+
+
+class SearchOptions(TypedDict, total=False):
+    """What `Collection.search` takes beside the query; see `Collection.answer`."""
+
+    limit: int
+    offset: int
+    mode: str
+    per_source: int | None
+    merge: bool
+    abstain: bool
+    rerank: str | None
+    explain: bool
+    verify: bool
+    verify_bytes: int
+    verify_seconds: float
 
 
 class Collection(Opened):
@@ -72,6 +90,8 @@ class Collection(Opened):
         fetch_seconds: int | None = None,
         fetch_ports: Iterable[int] | None = None,
         keep_bodies: bool = False,
+        dense: bool | None = None,
+        embedder: str | None = None,
         jobs: int | None = None,
         check: bool = False,
         wait: float = 10.0,
@@ -84,6 +104,9 @@ class Collection(Opened):
         processors), each within `time_limit` and `cpu_limit` seconds and `memory_limit` bytes; `cache_bytes` of what is
         extracted again to verify it are kept on disk. A page may have `fetch_bytes` (decoded) and take `fetch_seconds`, and
         only `fetch_ports` are connected to; these, too, are remembered. `keep_bodies` also keeps the raw responses (WARC).
+        With `dense`, or an `embedder` by name, every chunk gets a vector, those stored without one included: by the collection's
+        own embedder, a new one's is "wordllama". `dense=False` removes all vectors. `IndexIdentityError` if the collection has
+        vectors of another one, or none is at work.
         One bad source never stops the others: see `failed` of the report, or let `strict` raise an error for the first
         one when everything else is done; `strict` also refuses documents of which text is missing. With `check` nothing
         is written: the report says what would be.
@@ -99,7 +122,10 @@ class Collection(Opened):
         fetching = (fetch_bytes, fetch_seconds, None if fetch_ports is None else tuple(sorted(set(fetch_ports))))
         change = SettingsChange(chunk_size, chunk_overlap, language, max_bytes, base, *limits, *fetching)
         at_a_time = config.processors() if jobs is None else max(1, jobs)
-        request = IngestRequest(sources, as_text, prune_all, change, wait, at_a_time, strict, check, urls, keep_bodies)
+        wanted = None if dense is False else embedder or (self._own_embedder() if dense else None)
+        request = IngestRequest(
+            sources, as_text, prune_all, change, wait, at_a_time, strict, check, urls, keep_bodies, wanted, dense is False
+        )
         done = ingest(self._ports, request, self._settled, on_progress)
         if isinstance(done, Failure):
             self._raise(done.failure())
@@ -127,31 +153,62 @@ class Collection(Opened):
 
     # -- reading
 
-    def search(
+    def search(self, query: str, **how: Unpack[SearchOptions]) -> list[RetrievalResult]:
+        """The best passages for a query, as `answer` has them."""
+        return list(self.answer(query, **how).hits)
+
+    def answer(
         self,
         query: str,
         *,
         limit: int = 10,
         offset: int = 0,
+        mode: str = "bm25",
+        per_source: int | None = None,
+        merge: bool = False,
+        abstain: bool = True,
+        rerank: str | None = None,
+        explain: bool = False,
         verify: bool = False,
         verify_bytes: int = VERIFY_BYTES,
         verify_seconds: float = VERIFY_SECONDS,
-    ) -> list[RetrievalResult]:
-        """The best `limit` passages after the first `offset`, by (−score, source, start): BM25 over live documents.
+    ) -> SearchAnswer:
+        """The best `limit` passages after the first `offset`, by (−score, source, start), and how many there are.
 
+        `mode` ranks them by their words ("bm25": exact BM25 over live documents), by meaning ("dense": cosine of vectors), or
+        by both ("hybrid"). By meaning, a search may abstain: `abstained` says why, and `abstain=False` gives the nearest
+        passages all the same. At most `per_source` are of one source; `merge` joins those beside each other in a document;
+        `rerank` names a model that reads the first of them; `explain` gives each hit its `parts`.
         With `verify`, each hit's source is looked at again, as far as `verify_bytes` of sources (extracted ones count 128
         times) and `verify_seconds` go; what nobody came to look at has no verification. A query without a word has no hits.
         """
+        from groundkit.core.modes import Mode
         from groundkit.search import SearchRequest, search_under
 
-        request = SearchRequest(query, max(0, limit), max(0, offset))
+        if per_source is not None and per_source < 1:
+            raise ValueError(f"per_source is {per_source}: 1 or more, or None")
+        of = max(0, limit), max(0, offset), Mode(mode), per_source, merge, abstain, rerank, explain
+        request = SearchRequest(query, *of)
+        models = None if request.plain else self._models()
 
-        def look() -> list[RetrievalResult]:
+        def look() -> SearchAnswer:
             language = self._known().language
-            hits = list(self._or_raise(search_under(language, self._ports.lexical, self._reader, request)))
-            return self._checked(hits, verify_bytes, verify_seconds) if verify else hits
+            answer = self._or_raise(search_under(language, self._ports.lexical, self._reader, request, models))
+            if not verify:
+                return answer
+            return evolve(answer, hits=tuple(self._checked(list(answer.hits), verify_bytes, verify_seconds)))
 
-        return self._unmissed(look, lambda hits: any(_missed(hit.verification) for hit in hits))
+        return self._unmissed(look, lambda answer: any(_missed(hit.verification) for hit in answer.hits))
+
+    def snippet(self, hit: RetrievalResult, query: str, size: int = 320) -> Snippet:
+        """The stretch of a hit's text that says most of what was asked, about `size` code points, with the words marked.
+
+        Its `span` and `marks` are code points of `hit.text`.
+        """
+        from groundkit.core.query import wanted_terms
+        from groundkit.core.snippets import snippet
+
+        return snippet(hit.text, wanted_terms(query, self.terms), self.terms, size)
 
     def _checked(self, hits: list[RetrievalResult], size: int, seconds: float) -> list[RetrievalResult]:
         from groundkit.verifying import Budget, verify_together

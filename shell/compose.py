@@ -6,6 +6,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from attrs import Factory, frozen
+
 from groundkit.platforms import platform_refused
 
 _refused = platform_refused()
@@ -23,9 +25,10 @@ from groundkit.core.sources import ReadFailure, ReadProblem, shown
 from groundkit.extractors import Registry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
+    from groundkit.core.embedding import EmbedFailed
     from groundkit.core.older import OldChunk, OldStore
     from groundkit.core.ports import (
         Archive,
@@ -38,7 +41,10 @@ if TYPE_CHECKING:
         LockBusy,
         SourceReader,
     )
+    from groundkit.core.reranking import RerankFailed
+    from groundkit.core.retrieval_ports import Embedder, Reranker, VectorIndex, VectorKey, VectorRow, VectorSearcher
     from groundkit.core.storage import KeptListing, KeptUnread, StorageFailure
+    from groundkit.requests import ModelEndpoint
 
 
 class _LockInPrivateDirectory:
@@ -94,8 +100,61 @@ def _bodies(index_directory: Path, collection: str) -> KeptFiles:
     return KeptDirectory(index_directory, collection + BODIES, is_body_name)
 
 
-def ports_for(index_directory: Path, collection: str, extractors: Sequence[Extractor] = ()) -> Ports:
+class _VectorsLater:
+    """Matrices of vectors, loaded with their first use: a search by words pays nothing for them."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._loaded: VectorIndex | None = None
+
+    def searcher(
+        self, key: VectorKey, load: Callable[[], Result[Iterable[VectorRow], StorageFailure]]
+    ) -> Result[VectorSearcher, StorageFailure]:
+        return self._index().searcher(key, load)
+
+    def discard(self) -> Result[None, StorageFailure]:
+        # Without the package nothing of it can be there, or somebody removed the package: then the files go all the same.
+        return self._index().discard() if self._directory.exists() else Success(None)
+
+    def close(self) -> None:
+        if self._loaded is not None:
+            self._loaded.close()
+
+    def _index(self) -> VectorIndex:
+        if self._loaded is None:
+            from groundkit.adapters.vectors import VectorFiles
+
+            self._loaded = VectorFiles(self._directory)
+        return self._loaded
+
+
+@frozen
+class ModelOffers:
+    """Models of whoever opens a collection, by name, and where those of a server answer."""
+
+    embedders: Mapping[str, Callable[[], Embedder]] = Factory(dict)
+    rerankers: Mapping[str, Callable[[], Reranker]] = Factory(dict)
+    endpoint: ModelEndpoint | None = None
+
+    def embedder(self, name: str) -> Result[Embedder, EmbedFailed]:
+        from groundkit.embedders import embedder, embedder_endpoint
+
+        return embedder(name, embedder_endpoint(self.endpoint), self.embedders)
+
+    def reranker(self, name: str) -> Result[Reranker, RerankFailed]:
+        from groundkit.rerankers import reranker, reranker_endpoint
+
+        return reranker(name, reranker_endpoint(self.endpoint), self.rerankers)
+
+
+def ports_for(
+    index_directory: Path,
+    collection: str,
+    extractors: Sequence[Extractor] = (),
+    models: ModelOffers | None = None,
+) -> Ports:
     """The real adapters of one collection. Nothing is opened or created yet."""
+    offers = models or ModelOffers()
 
     @lru_cache(maxsize=2)
     def lexical(language: str) -> LexicalIndex:
@@ -123,6 +182,9 @@ def ports_for(index_directory: Path, collection: str, extractors: Sequence[Extra
         bodies=_KeptLater(lambda: _bodies(index_directory, collection)),
         fetcher=web_fetcher,
         archive=archive,
+        vectors=_VectorsLater(index_directory / f"{collection}.vectors"),
+        embedder=offers.embedder,
+        reranker=offers.reranker,
     )
 
 

@@ -105,6 +105,9 @@ def drop(ports: Ports, wait: float) -> Result[None, RemoveRefused]:
         discarded = ports.lexical(language).discard(None)
         if isinstance(discarded, Failure):
             return discarded
+        emptied = ports.vectors.discard()
+        if isinstance(emptied, Failure):
+            return emptied
         gone = ports.bodies.discard()
         ports.kept(0).discard()
         gone = gone if isinstance(gone, Failure) else ports.snapshots.discard()

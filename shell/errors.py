@@ -26,6 +26,14 @@ class ConfigurationError(GroundkitError):
     """The request or the settings cannot be carried out as they are."""
 
 
+class IndexIdentityError(ConfigurationError):
+    """A collection's vectors are of one embedder, and another one, or none, is at work."""
+
+
+class EmbeddingError(GroundkitError):
+    """An embedder or a reranker did not answer, or not with what it should."""
+
+
 class IngestionError(GroundkitError):
     """A source could not be ingested."""
 
@@ -57,15 +65,20 @@ class RetrievalError(GroundkitError):
 def error_of(failure: AnyFailure) -> GroundkitError:
     """The exception that a failure becomes at the public face."""
     # Only a run that fails pays for the words.
+    from groundkit.core.embedding import EmbedderNeeded, IdentityDiffers
     from groundkit.core.extraction import ExtractorMissing, NotExtracted
     from groundkit.core.query import QueryRefused
     from groundkit.core.sources import ReadFailure
     from groundkit.core.web_failures import NotFetched, UrlRefused
-    from groundkit.render import STORAGE_FAILURES, sentence
+    from groundkit.render import STORAGE_FAILURES, is_of_an_endpoint, sentence
 
     message = sentence(failure)
     if isinstance(failure, STORAGE_FAILURES):
         return StorageError(message, failure)
+    if isinstance(failure, IdentityDiffers | EmbedderNeeded):
+        return IndexIdentityError(message, failure)
+    if is_of_an_endpoint(failure):
+        return EmbeddingError(message, failure)
     if isinstance(failure, QueryRefused):
         return QueryError(message, failure)
     if isinstance(failure, NotExtracted) and isinstance(failure.why, ExtractorMissing):

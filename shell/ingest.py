@@ -241,9 +241,19 @@ def _prepare(
     pages_of = _pages(ports, settings, records, archive) if urls else None
     return Success(
         Run(
-            ports, request, settings, reader, ready, found, records, limits, pages_of, urls,
-            failed=list(refused), embedding=embedding,
-        )  # fmt: skip
+            ports,
+            request,
+            settings,
+            reader,
+            ready,
+            found,
+            records,
+            limits,
+            pages_of,
+            urls,
+            failed=list(refused),
+            embedding=embedding,
+        )
     )
 
 

@@ -15,13 +15,17 @@ from groundkit.core.settings import Settings
 from groundkit.core.storage import ChunksOfDocument, StorageFailure
 from groundkit.errors import GroundkitError, error_of
 from groundkit.extracting import Extracting, process_memo
-from groundkit.reading import Reader, settings_if_any, stored_settings
+from groundkit.reading import Reader, settings_if_any, state_if_any, stored_settings
 
 if TYPE_CHECKING:
+    from groundkit.core.embedding import EmbeddingIdentity, EmbedFailed
     from groundkit.core.ports import Ports, SourceReader, StoreView
+    from groundkit.core.reranking import RerankFailed
+    from groundkit.core.retrieval_ports import Embedder, Reranker
     from groundkit.core.sources import ReadFailure
     from groundkit.core.storage import Generation, StoredChunk, StoreState
     from groundkit.elsewhere import Elsewhere
+    from groundkit.meaning import Models
     from groundkit.passages import Passages
     from groundkit.reading import ReadRefused
     from groundkit.render import AnyFailure
@@ -30,6 +34,9 @@ if TYPE_CHECKING:
 
 PathLike = str | os.PathLike[str]
 T = TypeVar("T")
+
+#: Needs no server and no download.
+DEFAULT_EMBEDDER = "wordllama"
 
 
 class Opened:
@@ -43,6 +50,9 @@ class Opened:
         self._readers: dict[str, Reader] = {}
         self._extracting = Extracting(ports.extractions, process_memo())
         self._settled: StoreState | None = None
+        self._embedders: dict[str, Result[tuple[Embedder, EmbeddingIdentity], EmbedFailed]] = {}
+        self._rerankers: dict[str, Result[Reranker, RerankFailed]] = {}
+        self._searches_by_meaning: Models | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -81,10 +91,48 @@ class Opened:
     def close(self) -> None:
         """Close every file and end every worker. Closing twice does nothing."""
         self._extracting.close()
+        self._close_models()
         self._ports.documents.close()
         for language in self._readers:
             self._ports.lexical(language).close()
         self._readers.clear()
+
+    def _close_models(self) -> None:
+        for made in (*self._embedders.values(), *self._rerankers.values()):
+            if isinstance(made, Success):
+                found = made.unwrap()
+                (found[0] if isinstance(found, tuple) else found).close()
+        self._embedders.clear()
+        self._rerankers.clear()
+        self._ports.vectors.close()
+
+    def _own_embedder(self) -> str:
+        """The name of the embedder that the collection's vectors are of, or of what a new one gets."""
+        stored = self._or_raise(state_if_any(self._ports.documents))
+        return DEFAULT_EMBEDDER if stored is None or stored.manifest is None else stored.manifest.name
+
+    def _models(self) -> Models:
+        """What searches by meaning need, loaded once."""
+        if self._searches_by_meaning is None:
+            from groundkit.meaning import Models
+
+            self._searches_by_meaning = Models(self._embedder, self._ports.vectors, self._reranker)
+        return self._searches_by_meaning
+
+    def _embedder(self, name: str) -> Result[tuple[Embedder, EmbeddingIdentity], EmbedFailed]:
+        if name not in self._embedders or isinstance(self._embedders[name], Failure):
+            from groundkit.ingest_embedding import embedding_of
+
+            made = embedding_of(self._ports, name)
+            self._embedders[name] = (
+                made if isinstance(made, Failure) else Success((made.unwrap().embedder, made.unwrap().identity))
+            )
+        return self._embedders[name]
+
+    def _reranker(self, name: str) -> Result[Reranker, RerankFailed]:
+        if name not in self._rerankers or isinstance(self._rerankers[name], Failure):
+            self._rerankers[name] = self._ports.reranker(name)
+        return self._rerankers[name]
 
     def sources_of(self, paths: Sequence[PathLike]) -> tuple[str, ...]:
         """Paths as sources below the base. Relative ones start there."""

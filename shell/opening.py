@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING
 
 from groundkit import config
 from groundkit.collection import Collection
-from groundkit.compose import ports_for
+from groundkit.compose import ModelOffers, ports_for
 from groundkit.core.result import Failure, Success
 from groundkit.core.storage import StorageFailure, StorageProblem
 from groundkit.errors import error_of
 from groundkit.opened import PathLike
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from groundkit.core.ports import Extractor, Ports
+    from groundkit.core.retrieval_ports import Embedder, Reranker
+    from groundkit.requests import ModelEndpoint
     from groundkit.status import IndexStatus
 
 
@@ -27,12 +29,17 @@ def open(
     base: PathLike | None = None,
     collection: str = config.DEFAULT_COLLECTION,
     extractors: Sequence[Extractor] = (),
+    embedders: Mapping[str, Callable[[], Embedder]] | None = None,
+    rerankers: Mapping[str, Callable[[], Reranker]] | None = None,
+    endpoint: ModelEndpoint | None = None,
 ) -> Collection:
     """A collection in an index directory, without creating or reading anything yet.
 
     `base` is the directory its sources lie below; without it, the one the collection remembers, or the directory that
     holds the index. Both paths are taken from the working directory. A base that differs from the remembered one is a
     `ConfigurationError` at the next ingest. `extractors` are asked before the built-in ones; see `groundkit.Extractor`.
+    `embedders` and `rerankers` are models of one's own by name, and `endpoint` says where those of a server answer, and
+    whether that may be on this machine; see `groundkit.Embedder`, `groundkit.Reranker`.
     """
     named = config.collection_name(collection)
     if isinstance(named, Failure):
@@ -41,7 +48,8 @@ def open(
     # What it remembers relative to itself must not depend on the way it was reached.
     directory = Path(os.path.realpath(index_directory))
     given = None if base is None else Path(os.path.abspath(base))
-    return Collection(ports_for(directory, collection, extractors), directory, collection, given)
+    models = ModelOffers(embedders or {}, rerankers or {}, endpoint)
+    return Collection(ports_for(directory, collection, extractors, models), directory, collection, given)
 
 
 def _must_be_extractors(given: Sequence[Extractor]) -> None:

@@ -4,17 +4,22 @@ from typing import TypeAlias
 
 from groundkit.bases import NotBelowBase
 from groundkit.config import BadCollectionName, NoIndexDirectory, UnknownCollection
+from groundkit.core.embedding import EmbedderNeeded, EmbedFailed, EmbedProblem, IdentityDiffers
 from groundkit.core.extraction import NotExtracted
 from groundkit.core.model import Verification
 from groundkit.core.paths import PathProblem, PathRefused
 from groundkit.core.ports import LockBusy, NoArchive
 from groundkit.core.query import QueryProblem, QueryRefused
 from groundkit.core.ranking import GhostRows
+from groundkit.core.reranking import RerankFailed, RerankProblem
+from groundkit.core.searching import NoVectors
 from groundkit.core.settings import SettingsRefused
 from groundkit.core.sources import ReadFailure
 from groundkit.core.storage import LexicalFailure, LexicalProblem, StorageFailure, StorageProblem
 from groundkit.core.web_failures import NotFetched, UrlRefused
+from groundkit.embedding import VectorRefusedAt
 from groundkit.ingest import BaseDiffers, NothingToIngest
+from groundkit.ingest_values import EmbeddingStopped
 from groundkit.reading import AnalyzerChanged, NeverPaired
 from groundkit.requests import AmbiguousChunk, BadExtractor, NoBaseGiven, NotAPath
 
@@ -36,16 +41,40 @@ _REQUESTS = (
     | SettingsRefused
     | UnknownCollection
     | NotAPath
+    | EmbedderNeeded
+    | IdentityDiffers
+    | NoVectors
 )
+#: A failure of what makes vectors or reads passages.
+MODELS = EmbedFailed | EmbeddingStopped | RerankFailed | VectorRefusedAt
 
-AnyFailure: TypeAlias = STORAGE_FAILURES | _REQUESTS | ReadFailure | NotExtracted | NotFetched | UrlRefused
+AnyFailure: TypeAlias = STORAGE_FAILURES | _REQUESTS | MODELS | ReadFailure | NotExtracted | NotFetched | UrlRefused
 
 NEGATIVE, WRONG_REQUEST, MACHINE_SAID_NO = 1, 2, 3
+
+
+_OF_THE_REQUEST = (
+    EmbedProblem.UNKNOWN,
+    EmbedProblem.MISSING,
+    EmbedProblem.CONFIGURATION,
+    RerankProblem.UNKNOWN,
+    RerankProblem.MISSING,
+    RerankProblem.CONFIGURATION,
+)
+
+
+def is_of_an_endpoint(failure: object) -> bool:
+    """Whether it is a model's failure, and not that of who asked for the model."""
+    if isinstance(failure, EmbedFailed | RerankFailed):
+        return failure.problem not in _OF_THE_REQUEST
+    return isinstance(failure, EmbeddingStopped | VectorRefusedAt)
 
 
 def exit_code_of(failure: object) -> int:
     """The exit code of what an error carries; a verification is a negative answer."""
     if isinstance(failure, _REQUESTS):
+        return WRONG_REQUEST
+    if isinstance(failure, EmbedFailed | RerankFailed) and not is_of_an_endpoint(failure):
         return WRONG_REQUEST
     if isinstance(failure, ReadFailure) and not failure.source:
         return WRONG_REQUEST  # the base directory itself: nothing could begin
@@ -100,7 +129,19 @@ def sentence(failure: AnyFailure) -> str:
         return f"{failure.source}: {failure.detail}"
     if isinstance(failure, STORAGE_FAILURES):
         return _storage_sentence(failure)
+    if isinstance(failure, MODELS):
+        return _model_sentence(failure)
     return _request_sentence(failure)
+
+
+def _model_sentence(failure: MODELS) -> str:
+    match failure:
+        case EmbedFailed(_, detail) | RerankFailed(_, detail):
+            return detail
+        case VectorRefusedAt():
+            return f"the embedder gave something that is no vector of it: {failure.detail}"
+        case EmbeddingStopped(why, kept):
+            return f"{_model_sentence(why)}; {kept} documents were written before that; the next `gk ingest` goes on from there"
 
 
 def _storage_sentence(failure: STORAGE_FAILURES) -> str:
@@ -165,5 +206,19 @@ def _request_sentence(failure: _REQUESTS) -> str:
             return f"no collection {name} in {directory}: {there}"
         case NoArchive(command):
             return f"raw responses are kept as WARC records, for which a package is missing; {command}"
+        case IdentityDiffers(recorded, active):
+            return (
+                f"the collection's vectors are of {recorded}, at work is {active}; give --embedder {recorded.name}, or "
+                "`gk ingest --no-dense` removes the vectors, and the next one with --dense makes others"
+            )
+        case EmbedderNeeded(recorded):
+            return (
+                f"the collection has vectors of {recorded}: go on with `gk ingest --embedder {recorded.name}`, or take them "
+                "out with `gk ingest --no-dense`"
+            )
+        case NoVectors(0):
+            return "the collection has no vectors: `gk ingest --dense` makes them"
+        case NoVectors(lacking):
+            return f"{lacking} chunks have no vector yet: `gk ingest --dense` goes on where an earlier one was interrupted"
         case NotAPath(source):
             return f"{source} is a URL, not a path"

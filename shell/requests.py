@@ -50,3 +50,14 @@ def not_a_path(given: str) -> NotAPath | None:
     from groundkit.core.masking import masked_url
 
     return NotAPath(masked_url(given))
+
+
+@frozen
+class ModelEndpoint:
+    """Where embedders and rerankers of a server answer, and whether that may be on this machine or network.
+
+    None: as the environment says.
+    """
+
+    url: str | None = None
+    allow_local: bool | None = None

@@ -5,11 +5,12 @@ from collections.abc import Iterable
 from attrs import frozen
 
 from groundkit.core.changes import SourceFailure
+from groundkit.core.embedding import EmbeddingIdentity
 from groundkit.core.model import DocumentRecord, SuspiciousPage
 from groundkit.core.ports import ExtractorRegistry, StoreView
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import Settings
-from groundkit.core.storage import AllRecords, Generation, StorageFailure
+from groundkit.core.storage import AllRecords, Generation, StorageFailure, VectorCounts
 
 
 @frozen
@@ -36,7 +37,10 @@ class IncompleteDocument:
 
 @frozen
 class IndexStatus:
-    """What a collection holds. `failures` are the sources that could not be ingested when last tried."""
+    """What a collection holds. `failures` are the sources that could not be ingested when last tried.
+
+    `manifest` is who makes its vectors, None where it has none; `vectors` counts its chunks by whether they have one.
+    """
 
     collection: str
     generation: int
@@ -52,6 +56,8 @@ class IndexStatus:
     incomplete: tuple[IncompleteDocument, ...] = ()
     pages: int = 0
     suspicious: tuple[SuspiciousPage, ...] = ()
+    manifest: EmbeddingIdentity | None = None
+    vectors: VectorCounts = VectorCounts()
 
     @property
     def inactive(self) -> int:
@@ -69,6 +75,9 @@ def status_of(
         return records
     if isinstance(failures, Failure):
         return failures
+    counted = Success(VectorCounts()) if state.manifest is None else view.vector_counts(generation.mark.generation)
+    if isinstance(counted, Failure):
+        return counted
     status = IndexStatus(
         collection=collection,
         generation=generation.mark.generation,
@@ -92,6 +101,8 @@ def status_of(
             for each in records.unwrap()
             if each.fetch is not None and each.fetch.suspicions
         ),
+        manifest=state.manifest,
+        vectors=counted.unwrap(),
     )
     return Success(status)
 

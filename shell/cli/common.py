@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -17,6 +17,9 @@ from groundkit.core.model import Citation, FetchFacts, Locator, SourceClass, Ver
 from groundkit.core.result import Failure
 from groundkit.errors import error_of
 from groundkit.opening import open as open_collection
+
+if TYPE_CHECKING:
+    from groundkit.requests import ModelEndpoint
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -100,9 +103,11 @@ def here() -> Path:
         return Path("/")
 
 
-def opened(given: str | None, collection: str, base_dir: str | None = None) -> Collection:
+def opened(
+    given: str | None, collection: str, base_dir: str | None = None, endpoint: "ModelEndpoint | None" = None
+) -> Collection:
     """The collection that is meant. Its base directory only where this run is given another one."""
-    return open_collection(index_directory(given), base=base_dir, collection=collection)
+    return open_collection(index_directory(given), base=base_dir, collection=collection, endpoint=endpoint)
 
 
 def path_meant(found: Collection, name: str) -> Path:

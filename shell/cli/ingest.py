@@ -20,6 +20,7 @@ from groundkit.cli.common import (
     print_json,
     wait_option,
 )
+from groundkit.cli.models import endpoint_of, endpoint_options
 from groundkit.cli.printable import one_line, printable
 from groundkit.collection import Collection
 from groundkit.core.result import Failure
@@ -31,6 +32,7 @@ from groundkit.errors import GroundkitError, error_of
 from groundkit.ingest import IngestReport, SourceEvent
 from groundkit.opening import open as open_collection
 from groundkit.render import sentence
+from groundkit.requests import ModelEndpoint
 
 _DEFAULT = Settings()
 
@@ -104,6 +106,17 @@ def _number(name: str, metavar: str, said: str) -> Callable[[F], F]:
     help='Also keep the raw responses of web pages, in this run, as WARC files (extra "warc").',
 )
 @click.option(
+    "--dense/--no-dense",
+    default=None,
+    help='Give every chunk a vector, to be found by its meaning (extra "dense"); or remove all vectors.',
+)
+@click.option(
+    "--embedder",
+    metavar="NAME",
+    help="What makes the vectors: wordllama (the usual one, in this process), ollama:MODEL, openai:MODEL.",
+)
+@endpoint_options
+@click.option(
     "--strict",
     is_flag=True,
     help="Refuse documents of which text is missing.",
@@ -132,6 +145,10 @@ def ingest_command(
     fetch_seconds: int | None,
     fetch_ports: tuple[int, ...],
     keep_body: bool,
+    dense: bool | None,
+    embedder: str | None,
+    model_url: str | None,
+    model_local: bool,
     strict: bool,
     check: bool,
     wait: float,
@@ -151,10 +168,13 @@ def ingest_command(
         raise click.UsageError("--from: no URL is in the file" if from_ else "give paths or URLs, or --from FILE")
     if "" in given:
         raise click.UsageError("a path is empty")
+    if dense is False and embedder is not None:
+        raise click.UsageError("--no-dense removes all vectors: it goes with no --embedder")
     urls = tuple(each for each in given if is_url(each))
     # What is a URL is never looked at as a path.
     absolute = tuple(Path(os.path.abspath(each)) for each in sources if not is_url(each))
-    with _collection(absolute, bool(urls), index_dir, collection, base_dir) as opened, _progress() as on_progress:
+    models = endpoint_of(model_url, model_local)
+    with _collection(absolute, bool(urls), index_dir, collection, base_dir, models) as opened, _progress() as on_progress:
         new, changes = not opened.exists, list[SourceEvent]()
         report = _reported(
             opened.ingest,
@@ -175,6 +195,8 @@ def ingest_command(
             fetch_seconds=fetch_seconds,
             fetch_ports=fetch_ports or None,
             keep_bodies=keep_body,
+            dense=dense,
+            embedder=embedder,
             check=check,
             wait=wait,
             on_progress=_both(changes, on_progress) if check else on_progress,
@@ -242,13 +264,18 @@ def _urls_in(file: IO[bytes]) -> Iterator[str]:
 
 
 def _collection(
-    paths: tuple[Path, ...], beside_urls: bool, index_dir: str | None, collection: str, base_dir: str | None
+    paths: tuple[Path, ...],
+    beside_urls: bool,
+    index_dir: str | None,
+    collection: str,
+    base_dir: str | None,
+    models: ModelEndpoint | None,
 ) -> Collection:
     """The collection meant; a new one gets its base directory here, if any of the paths is there."""
     found = config.find_index(index_dir, os.environ, Path.cwd())
     directory = Path.cwd() / config.INDEX_NAME if isinstance(found, Failure) else found.unwrap()
     directory = Path(os.path.realpath(directory))
-    known = open_collection(directory, base=base_dir, collection=collection)
+    known = open_collection(directory, base=base_dir, collection=collection, endpoint=models)
     if base_dir is not None or known.base is not None or not paths:
         return known
     if not any(map(os.path.lexists, paths)):
@@ -262,7 +289,7 @@ def _collection(
     chosen = base_for(paths, directory, None)
     if isinstance(chosen, Failure):
         raise error_of(chosen.failure())
-    return open_collection(directory, base=chosen.unwrap(), collection=collection)
+    return open_collection(directory, base=chosen.unwrap(), collection=collection, endpoint=models)
 
 
 def _hint(name: str) -> str:
@@ -285,15 +312,16 @@ def _progress() -> Iterator[Callable[[SourceEvent], None] | None]:
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("sources"),
+        TextColumn("{task.fields[what]}"),
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("ingest", total=None)
+        task = bar.add_task("ingest", total=None, what="sources")
 
         def advance(event: SourceEvent) -> None:
             if event.total < _FEW or event.done % 16 == 0 or event.done == event.total:
-                bar.update(task, completed=event.done, total=event.total)
+                what = "chunks embedded" if event.action == "embedded" else "sources"
+                bar.update(task, completed=event.done, total=event.total, what=what)
 
         yield advance
 
@@ -309,6 +337,8 @@ def summary(report: IngestReport) -> str:
     parts.append(f"removed {report.removed}")
     parts.append(f"failed {len(report.failed)}")
     parts.append(f"chunks {report.chunks}")
+    if report.embedded:
+        parts.append(f"vectors for chunks that had none {report.embedded}")
     return ", ".join(parts)
 
 

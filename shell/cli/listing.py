@@ -204,6 +204,7 @@ def status_command(index_dir: str | None, collection: str, form: str) -> int:
         ("analyzer", status.analyzer),
         *((("fetching", _fetching(settings)),) if status.pages else ()),
         *(("extractor", _bound(each)) for each in status.extractors),
+        *((("vectors", _vectors(status)),) if status.manifest is not None else ()),
     )
     for name, value in facts:
         click.echo(f"{name:>10}  {one_line(value)}")
@@ -214,6 +215,17 @@ def status_command(index_dir: str | None, collection: str, form: str) -> int:
     if status.incomplete:
         _section("incomplete", [(each.source, "; ".join(each.losses)) for each in status.incomplete])
     return 0
+
+
+def _vectors(status: IndexStatus) -> str:
+    """How many chunks have one, of whom, and how many lack theirs."""
+    counts = status.vectors
+    told = f"{counts.embedded} of {status.manifest}"
+    if counts.empty:
+        told += f", {counts.empty} chunks without anything to embed"
+    if counts.lacking:
+        told += f", {counts.lacking} chunks lack theirs: `gk ingest --dense` goes on"
+    return told
 
 
 def _fetching(settings: Settings) -> str:

@@ -21,15 +21,18 @@ from groundkit.cli.common import (
     style,
     use_color,
 )
+from groundkit.cli.models import endpoint_of, endpoint_options
 from groundkit.cli.printable import one_line, printable
 from groundkit.core.model import RetrievalResult
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from groundkit.cli.excerpts import Asked
     from groundkit.collection import Collection
     from groundkit.core.model import Citation, Locator
+    from groundkit.core.searching import ScoreParts
+    from groundkit.search import SearchAnswer
 
 
 @click.command("search")
@@ -45,6 +48,24 @@ if TYPE_CHECKING:
     help="Hits to give, at most.",
 )
 @click.option("--offset", metavar="N", type=click.IntRange(min=0), default=0, help="Hits to pass over.")
+@click.option(
+    "-m",
+    "--mode",
+    type=click.Choice(("bm25", "dense", "hybrid")),
+    default="bm25",
+    show_default=True,
+    help="Rank by words, by meaning, or by both. The last two need vectors: `gk ingest --dense`.",
+)
+@click.option("--per-source", metavar="N", type=click.IntRange(min=1), help="Hits of one source, at most.")
+@click.option("--merge", is_flag=True, help="Make one hit of those that stand beside each other in a document.")
+@click.option(
+    "--abstain/--no-abstain",
+    default=True,
+    show_default=True,
+    help="By meaning: give no hits where nothing seems to be an answer.",
+)
+@click.option("--rerank", metavar="NAME", help='Have a model read the first hits: fastembed:MODEL (extra "rerank"), http:MODEL.')
+@click.option("--explain", is_flag=True, help="Say how the query was understood, and where each score comes from.")
 @click.option("--verify/--no-verify", default=True, show_default=True, help="Look at the source of each hit again.")
 @click.option(
     "--verify-bytes",
@@ -63,6 +84,7 @@ if TYPE_CHECKING:
     help="Seconds to take for that, at most. What is not come to stays unchecked.",
 )
 @click.option("--full", is_flag=True, help="Print whole passages.")
+@endpoint_options
 @format_option("human", "json", "jsonl", "md", "paths")
 @color_option
 def search_command(
@@ -71,6 +93,14 @@ def search_command(
     collection: str,
     limit: int,
     offset: int,
+    mode: str,
+    per_source: int | None,
+    merge: bool,
+    abstain: bool,
+    rerank: str | None,
+    explain: bool,
+    model_url: str | None,
+    model_local: bool,
     verify: bool,
     verify_bytes: int,
     verify_seconds: float,
@@ -80,35 +110,47 @@ def search_command(
 ) -> int:
     """Find passages. Every hit is a citation, and its source is looked at again.
 
-    Words are looked for by their stems; "quoted words" must stand together. Everything else is text. Chinese, Japanese,
-    Korean and Thai are found by the sign: put a word in quotation marks to find it whole.
+    Words are looked for by their stems; "quoted words" must stand together, +word must and -word must not be there.
+    source:GLOB, class:, type:, heading:, after: and before: say where to look. Everything else is text. Chinese, Japanese,
+    Korean and Thai are found by the sign: put a word in quotation marks to find it whole. Put -- before a query that begins
+    with -.
     """
     text = " ".join(query)
     if not text.strip():
         raise click.UsageError("the query is empty")
-    with opened(index_dir, collection) as found:
-        hits = found.search(
+    with opened(index_dir, collection, endpoint=endpoint_of(model_url, model_local)) as found:
+        answer = found.answer(
             text,
             limit=limit,
             offset=offset,
+            mode=mode,
+            per_source=per_source,
+            merge=merge,
+            abstain=abstain,
+            rerank=rerank,
+            explain=explain,
             verify=verify,
             verify_bytes=verify_bytes,
             verify_seconds=verify_seconds,
         )
         if form == "human":
-            _print(found, hits, text, offset, full, use_color(color))
+            _print(found, answer, text, offset, full, use_color(color), explain)
         else:
-            _print_data(hits, text, offset, form)
-    return 0 if hits else 1
+            _print_data(found, answer, text, offset, form, explain)
+    return 0 if answer.hits else 1
 
 
-def _print_data(hits: list[RetrievalResult], text: str, offset: int, form: str) -> None:
+def _print_data(
+    found: "Collection", answer: "SearchAnswer", text: str, offset: int, form: str, explain: bool
+) -> None:
+    hits = answer.hits
     match form:
         case "json":
-            print_json({"query": text, "hits": [hit_data(hit, offset + n) for n, hit in enumerate(hits, 1)]})
+            data = [hit_data(found, hit, offset + n, text) for n, hit in enumerate(hits, 1)]
+            print_json({"query": text, **_told(answer, explain), "hits": data})
         case "jsonl":
             for n, hit in enumerate(hits, 1):
-                print_json_line(hit_data(hit, offset + n))
+                print_json_line(hit_data(found, hit, offset + n, text))
         case "md":
             for hit in hits:
                 click.echo(_markdown(hit))
@@ -117,10 +159,30 @@ def _print_data(hits: list[RetrievalResult], text: str, offset: int, form: str) 
                 click.echo(address(hit.citation))
 
 
-def hit_data(hit: RetrievalResult, rank: int) -> dict[str, object]:
+def _told(answer: "SearchAnswer", explain: bool) -> dict[str, object]:
+    """What JSON says of all hits together."""
+    from groundkit.wire import data_of
+
+    told: dict[str, object] = {
+        "mode": answer.mode.value,
+        "matches": answer.matches,
+        "abstained": data_of(answer.abstained),
+    }
+    return told | {"understood": list(_understood(answer))} if explain else told
+
+
+def _understood(answer: "SearchAnswer") -> tuple[str, ...]:
+    from groundkit.core.query import explained
+
+    return explained(answer.understood.parsed, answer.understood.lexical)
+
+
+def hit_data(found: "Collection", hit: RetrievalResult, rank: int, query: str) -> dict[str, object]:
     """One hit as JSON has it."""
     from groundkit.wire import data_of
 
+    snippet = found.snippet(hit, query)
+    explained = {} if hit.parts is None else {"parts": data_of(hit.parts)}
     return {
         "rank": rank,
         "score": hit.score,
@@ -138,6 +200,13 @@ def hit_data(hit: RetrievalResult, rank: int) -> dict[str, object]:
         "document_id": hit.document_id,
         "chunk_id": hit.chunk_id,
         "text": hit.text,
+        "snippet": {
+            "start": snippet.span.start,
+            "end": snippet.span.end,
+            "text": hit.text[snippet.span.start : snippet.span.end],
+            "marks": [[mark.start, mark.end] for mark in snippet.marks],
+        },
+        **explained,
         "citation": data_of(hit.citation),
         "verification": data_of(hit.verification),
     }
@@ -152,20 +221,45 @@ def _columns() -> int | None:
     return get_terminal_size().columns - len(_MARGIN)
 
 
-def _print(found: "Collection", hits: list[RetrievalResult], query: str, offset: int, full: bool, color: bool) -> None:
+def _print(
+    found: "Collection", answer: "SearchAnswer", query: str, offset: int, full: bool, color: bool, explain: bool
+) -> None:
     from groundkit.cli.excerpts import asked
 
-    wanted = asked(query, found.terms)
+    wanted, hits = asked(query, found.terms), answer.hits
+    for line in _understood(answer) if explain else ():
+        click.echo(style(one_line(line), color, dim=True))
     if not hits:
-        click.echo(_why_none(found, wanted, offset), err=True)
+        click.echo(_why_none(found, answer, wanted, offset), err=True)
     columns, linked = _columns(), linked_by(found)
     for n, hit in enumerate(hits, 1):
         _print_hit(hit, offset + n, wanted, full, color, columns, linked)
+        for line in () if hit.parts is None else _reckoned(hit.parts):
+            click.echo(style(f"{_MARGIN}{one_line(line)}", color, dim=True))
         if n < len(hits):
             click.echo()
+    if hits and sys.stderr.isatty() and answer.matches > offset + len(hits):
+        click.echo(f"\n{offset + 1}–{offset + len(hits)} of {answer.matches}; --offset {offset + len(hits)} goes on", err=True)
 
 
-def _why_none(found: "Collection", wanted: "Asked", offset: int) -> str:
+def _reckoned(parts: "ScoreParts") -> "Iterator[str]":
+    """Where a score comes from, a line each."""
+    for term in parts.terms:
+        yield f"{term.score:.4f}  {term.term}: {term.count} times, idf {term.idf:.4f}"
+    if parts.bm25 is not None:
+        place = "" if parts.bm25_rank is None else f", place {parts.bm25_rank} by words"
+        yield f"bm25 {parts.bm25:.4f}{place}"
+    if parts.cosine is not None:
+        yield f"cosine {parts.cosine:.4f}{'' if parts.dense_rank is None else f', place {parts.dense_rank} by meaning'}"
+    if parts.fused is not None:
+        yield f"fused {parts.fused:.6f}"
+    if parts.reranked is not None:
+        yield f"reranked {parts.reranked:.4f}"
+
+
+def _why_none(found: "Collection", answer: "SearchAnswer", wanted: "Asked", offset: int) -> str:
+    if answer.abstained is not None:
+        return f"no hits: {answer.abstained.reason}; --no-abstain gives the nearest passages all the same"
     if not wanted.terms:
         return "no hits: the query holds no word, and signs are not indexed"
     if not found.status().chunks:
