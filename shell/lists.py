@@ -21,9 +21,8 @@ from groundkit.core.result import Failure, Result, Success
 from groundkit.core.searching import ScoreParts
 from groundkit.core.storage import ChunksByRow, StorageFailure, StoredChunk, Within
 from groundkit.meaning import ByMeaning, Models
-from groundkit.ranked import RankFailure
 from groundkit.reading import Pair
-from groundkit.search import Scored, SearchAnswer, SearchRefused, SearchRequest, Understood, by_words, results
+from groundkit.searched import Scored, SearchAnswer, SearchRefused, SearchRequest, Understood, by_words, results
 
 if TYPE_CHECKING:
     from groundkit.core.abstention import Abstained
@@ -81,9 +80,7 @@ def listed(
         return cited
     stages = tuple(sorted(watch.seconds.items()))
     return Success(
-        SearchAnswer(
-            cited.unwrap(), found.unwrap().matches, asked, request.mode, found.unwrap().abstained, stages
-        )
+        SearchAnswer(cited.unwrap(), found.unwrap().matches, asked, request.mode, found.unwrap().abstained, stages)
     )
 
 
@@ -276,6 +273,3 @@ def _results(pair: Pair, hits: list[Scored]) -> Result[tuple[RetrievalResult, ..
         assert citation.locator is not None
         whole.append(evolve(result, text=text, citation=citation, locator=citation.locator))
     return Success(tuple(whole))
-
-
-__all__ = ["Models", "RankFailure", "listed"]

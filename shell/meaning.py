@@ -8,19 +8,18 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from attrs import Factory, frozen
 
-from groundkit.core.embedding import EmbedFailed, EmbeddingIdentity, IdentityDiffers, Purpose
+from groundkit.core.embedding import EmbeddingIdentity, EmbedFailed, IdentityDiffers, Purpose
 from groundkit.core.reranking import RerankFailed
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.retrieval_ports import Embedder, Reranker, VectorIndex, VectorKey, VectorRow, VectorSearcher
 from groundkit.core.searching import NoVectors
-from groundkit.core.storage import Mark, StorageFailure, StoredChunk, Within
+from groundkit.core.storage import Mark, StorageFailure, Within
 from groundkit.embedding import VectorRefusedAt, vectors_of
 from groundkit.reading import Pair
 
 if TYPE_CHECKING:
-    from groundkit.core.abstention import Abstained
     from groundkit.ranked import RankFailure
-    from groundkit.search import Scored, Understood
+    from groundkit.searched import Understood
 
 #: Vectors that are read from the store at a time.
 _PAGE = 4096
