@@ -161,10 +161,10 @@ def _flat(text: str) -> str:
     return " ".join(text.split())
 
 
+_FIELDS = "|".join(f"(?<={each}:)" for each in Field)
 #: In this order: what one of them leaves, the next may make something of.
 _SYNTAX = tuple(
-    re.compile(sign, re.IGNORECASE)
-    for sign in ('["“”„«»]', rf"(?:{'|'.join(rf'(?<=\b{each}:)' for each in Field)})(?=\S)", r"(?<!\S)[+-]+(?=\S)")
+    re.compile(sign, re.IGNORECASE) for sign in ('["“”„«»]', rf"(?:{_FIELDS})(?=\S)", r"(?<!\S)[+-]+(?=\S)")
 )
 
 
