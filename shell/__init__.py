@@ -13,8 +13,13 @@ if TYPE_CHECKING:
     from groundkit.cite_values import QuoteCheck as QuoteCheck
     from groundkit.cite_values import QuoteState as QuoteState
     from groundkit.collection import Collection as Collection
+    from groundkit.core.abstention import Abstained as Abstained
     from groundkit.core.annotation_selectors import Selectors as Selectors
     from groundkit.core.auditing import Finding as Finding
+    from groundkit.core.embedding import EmbeddingIdentity as EmbeddingIdentity
+    from groundkit.core.embedding import EmbedFailed as EmbedFailed
+    from groundkit.core.embedding import EmbedProblem as EmbedProblem
+    from groundkit.core.embedding import Purpose as Purpose
     from groundkit.core.extraction import Anchor as Anchor
     from groundkit.core.extraction import Extraction as Extraction
     from groundkit.core.extraction import ExtractionFailed as ExtractionFailed
@@ -45,6 +50,7 @@ if TYPE_CHECKING:
     from groundkit.core.model import SuspiciousPage as SuspiciousPage
     from groundkit.core.model import Verdict as Verdict
     from groundkit.core.model import Verification as Verification
+    from groundkit.core.modes import Mode as Mode
     from groundkit.core.older import OldChunk as OldChunk
     from groundkit.core.older import OldStore as OldStore
     from groundkit.core.outline import Heading as Heading
@@ -53,9 +59,17 @@ if TYPE_CHECKING:
     from groundkit.core.portable import CitationRefused as CitationRefused
     from groundkit.core.portable import PortableCitation as PortableCitation
     from groundkit.core.ports import Extractor as Extractor
+    from groundkit.core.reranking import RerankFailed as RerankFailed
+    from groundkit.core.reranking import RerankProblem as RerankProblem
     from groundkit.core.result import Failure as Failure
     from groundkit.core.result import Success as Success
+    from groundkit.core.retrieval_ports import Embedder as Embedder
+    from groundkit.core.retrieval_ports import Reranker as Reranker
+    from groundkit.core.searching import ScoreParts as ScoreParts
+    from groundkit.core.searching import TermPart as TermPart
     from groundkit.core.settings import Settings as Settings
+    from groundkit.core.snippets import Snippet as Snippet
+    from groundkit.core.storage import VectorCounts as VectorCounts
     from groundkit.core.units import OffsetMap as OffsetMap
     from groundkit.core.units import SpanUnits as SpanUnits
     from groundkit.core.walking import Explanation as Explanation
@@ -73,7 +87,9 @@ if TYPE_CHECKING:
     from groundkit.drop import Removed as Removed
     from groundkit.errors import CitationError as CitationError
     from groundkit.errors import ConfigurationError as ConfigurationError
+    from groundkit.errors import EmbeddingError as EmbeddingError
     from groundkit.errors import GroundkitError as GroundkitError
+    from groundkit.errors import IndexIdentityError as IndexIdentityError
     from groundkit.errors import IngestionError as IngestionError
     from groundkit.errors import QueryError as QueryError
     from groundkit.errors import RetrievalError as RetrievalError
@@ -87,6 +103,8 @@ if TYPE_CHECKING:
     from groundkit.opening import index_status as index_status
     from groundkit.opening import list_collections as list_collections
     from groundkit.opening import open as open
+    from groundkit.requests import ModelEndpoint as ModelEndpoint
+    from groundkit.searched import SearchAnswer as SearchAnswer
     from groundkit.status import BoundDocuments as BoundDocuments
     from groundkit.status import IncompleteDocument as IncompleteDocument
     from groundkit.status import IndexStatus as IndexStatus
@@ -181,7 +199,9 @@ _HOME = {
         "groundkit.errors": (
             "CitationError",
             "ConfigurationError",
+            "EmbeddingError",
             "GroundkitError",
+            "IndexIdentityError",
             "IngestionError",
             "QueryError",
             "RetrievalError",
@@ -222,6 +242,30 @@ _HOME = {
             "verify_citation",
             "verify_each",
         ),
+        "groundkit.core.embedding": (
+            "EmbedFailed",
+            "EmbedProblem",
+            "EmbeddingIdentity",
+            "Purpose",
+        ),
+        "groundkit.core.retrieval_ports": (
+            "Embedder",
+            "Reranker",
+        ),
+        "groundkit.core.reranking": (
+            "RerankFailed",
+            "RerankProblem",
+        ),
+        "groundkit.core.modes": ("Mode",),
+        "groundkit.core.searching": (
+            "ScoreParts",
+            "TermPart",
+        ),
+        "groundkit.core.snippets": ("Snippet",),
+        "groundkit.core.storage": ("VectorCounts",),
+        "groundkit.core.abstention": ("Abstained",),
+        "groundkit.requests": ("ModelEndpoint",),
+        "groundkit.searched": ("SearchAnswer",),
         "groundkit.verifying": ("Checked",),
     }.items()
     for name in names

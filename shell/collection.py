@@ -124,7 +124,18 @@ class Collection(Opened):
         at_a_time = config.processors() if jobs is None else max(1, jobs)
         wanted = None if dense is False else embedder or (self._own_embedder() if dense else None)
         request = IngestRequest(
-            sources, as_text, prune_all, change, wait, at_a_time, strict, check, urls, keep_bodies, wanted, dense is False
+            sources,
+            as_text,
+            prune_all,
+            change,
+            wait,
+            at_a_time,
+            strict,
+            check,
+            urls,
+            keep_bodies,
+            wanted,
+            dense is False,
         )
         done = ingest(self._ports, request, self._settled, on_progress)
         if isinstance(done, Failure):

@@ -7,7 +7,7 @@ from typing import TypeAlias
 from attrs import evolve, frozen
 
 from groundkit.core.changes import ChunkVector, CountedChunk, NewDocument, Write
-from groundkit.core.embedding import EmbedderNeeded, EmbedFailed, EmbeddingIdentity, IdentityDiffers, Purpose
+from groundkit.core.embedding import EmbedderNeeded, EmbeddingIdentity, EmbedFailed, IdentityDiffers, Purpose
 from groundkit.core.embedding_text import embedding_text
 from groundkit.core.ports import DocumentStore, Ports, StoreView
 from groundkit.core.result import Failure, Result, Success
@@ -53,7 +53,9 @@ class Embedding:
         if isinstance(vectors, Failure):
             return vectors
         rows = zip(chunks, vectors.unwrap(), strict=True)
-        return Success(Write(vectors=tuple(ChunkVector(each.row, vector) for each, vector in rows), manifest=self.identity))
+        return Success(
+            Write(vectors=tuple(ChunkVector(each.row, vector) for each, vector in rows), manifest=self.identity)
+        )
 
 
 def _with_vectors(new: NewDocument, vectors: Iterator[bytes]) -> Iterator[CountedChunk]:

@@ -219,6 +219,8 @@ def _request_sentence(failure: _REQUESTS) -> str:
         case NoVectors(0):
             return "the collection has no vectors: `gk ingest --dense` makes them"
         case NoVectors(lacking):
-            return f"{lacking} chunks have no vector yet: `gk ingest --dense` goes on where an earlier one was interrupted"
+            return (
+                f"{lacking} chunks have no vector yet: `gk ingest --dense` goes on where an earlier one was interrupted"
+            )
         case NotAPath(source):
             return f"{source} is a URL, not a path"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from attrs import frozen
+from attrs import Factory, frozen
 
 from groundkit.core.changes import SourceFailure
 from groundkit.core.embedding import EmbeddingIdentity
@@ -57,7 +57,7 @@ class IndexStatus:
     pages: int = 0
     suspicious: tuple[SuspiciousPage, ...] = ()
     manifest: EmbeddingIdentity | None = None
-    vectors: VectorCounts = VectorCounts()
+    vectors: VectorCounts = Factory(VectorCounts)
 
     @property
     def inactive(self) -> int:

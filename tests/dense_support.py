@@ -28,9 +28,7 @@ class ScriptedEmbedder:
     def identify(self) -> Result[EmbeddingIdentity, EmbedFailed]:
         return Success(EmbeddingIdentity(self._name, "", self._dimensions))
 
-    def embed(
-        self, texts: Sequence[str], purpose: Purpose
-    ) -> Result[tuple[Sequence[float] | None, ...], EmbedFailed]:
+    def embed(self, texts: Sequence[str], purpose: Purpose) -> Result[tuple[Sequence[float] | None, ...], EmbedFailed]:
         if self._left is not None:
             if self._left < len(texts):
                 return Failure(EmbedFailed(EmbedProblem.UNREACHABLE, "the endpoint does not answer"))

@@ -174,7 +174,10 @@ def ingest_command(
     # What is a URL is never looked at as a path.
     absolute = tuple(Path(os.path.abspath(each)) for each in sources if not is_url(each))
     models = endpoint_of(model_url, model_local)
-    with _collection(absolute, bool(urls), index_dir, collection, base_dir, models) as opened, _progress() as on_progress:
+    with (
+        _collection(absolute, bool(urls), index_dir, collection, base_dir, models) as opened,
+        _progress() as on_progress,
+    ):
         new, changes = not opened.exists, list[SourceEvent]()
         report = _reported(
             opened.ingest,

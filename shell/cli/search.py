@@ -64,7 +64,9 @@ if TYPE_CHECKING:
     show_default=True,
     help="By meaning: give no hits where nothing seems to be an answer.",
 )
-@click.option("--rerank", metavar="NAME", help='Have a model read the first hits: fastembed:MODEL (extra "rerank"), http:MODEL.')
+@click.option(
+    "--rerank", metavar="NAME", help='Have a model read the first hits: fastembed:MODEL (extra "rerank"), http:MODEL.'
+)
 @click.option("--explain", is_flag=True, help="Say how the query was understood, and where each score comes from.")
 @click.option("--verify/--no-verify", default=True, show_default=True, help="Look at the source of each hit again.")
 @click.option(
@@ -140,9 +142,7 @@ def search_command(
     return 0 if answer.hits else 1
 
 
-def _print_data(
-    found: "Collection", answer: "SearchAnswer", text: str, offset: int, form: str, explain: bool
-) -> None:
+def _print_data(found: "Collection", answer: "SearchAnswer", text: str, offset: int, form: str, explain: bool) -> None:
     hits = answer.hits
     match form:
         case "json":
@@ -239,7 +239,9 @@ def _print(
         if n < len(hits):
             click.echo()
     if hits and sys.stderr.isatty() and answer.matches > offset + len(hits):
-        click.echo(f"\n{offset + 1}–{offset + len(hits)} of {answer.matches}; --offset {offset + len(hits)} goes on", err=True)
+        click.echo(
+            f"\n{offset + 1}–{offset + len(hits)} of {answer.matches}; --offset {offset + len(hits)} goes on", err=True
+        )
 
 
 def _reckoned(parts: "ScoreParts") -> "Iterator[str]":

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -115,14 +116,14 @@ def test_vectors_made_later_are_those_of_a_fresh_ingest(base: Path, tmp_path: Pa
         assert {mode: found(kb, "tide harbour loaf", mode) for mode in MODES} == later
 
 
-def test_a_back_fill_that_was_interrupted_goes_on_where_it_was(
-    base: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("groundkit.ingest_embedding.BACK_FILLED", 2)
+def test_a_back_fill_that_was_interrupted_goes_on_where_it_was(tmp_path: Path) -> None:
+    base = tmp_path / "base"
+    put(base, {"long.txt": "".join(f"tide number {n}\n\n" for n in range(1500))})
     with opened_with(base, ScriptedEmbedder()) as kb:
-        kb.ingest([""])
+        kb.ingest([""], chunk_size=16)
         chunks = kb.status().chunks
-    with opened_with(base, ScriptedEmbedder(fails_after=3)) as kb:
+        assert chunks >= 1500
+    with opened_with(base, ScriptedEmbedder(fails_after=1200)) as kb:
         with pytest.raises(EmbeddingError, match="does not answer"):
             kb.ingest([""], embedder="scripted")
         left = kb.status().vectors.lacking
@@ -137,22 +138,17 @@ def test_a_back_fill_that_was_interrupted_goes_on_where_it_was(
         assert found(kb, "tide", "dense")
 
 
-def test_a_dead_endpoint_ends_the_run_and_keeps_what_was_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from groundkit.ingest_batch import Batching
-
-    monkeypatch.setattr("groundkit.ingest.EMBEDDED_BATCH", Batching(2, 1_000_000))
+def test_a_dead_endpoint_ends_the_run_and_keeps_what_was_written(tmp_path: Path) -> None:
     base = tmp_path / "base"
-    put(base, {f"{n}.md": f"# Part {n}\n\nWord{n} stands here.\n" for n in range(10)})
-    with opened_with(base, ScriptedEmbedder(fails_after=5)) as kb:
-        with pytest.raises(EmbeddingError, match="4 documents were written") as caught:
+    put(base, {f"{n}.md": f"# Part {n}\n\nWord{n} stands here.\n" for n in range(600)})
+    with opened_with(base, ScriptedEmbedder(fails_after=300)) as kb:
+        with pytest.raises(EmbeddingError, match="256 documents were written") as caught:
             kb.ingest([""], embedder="scripted")
         assert isinstance(caught.value.failure, EmbeddingStopped)
-        assert (kb.status().documents, kb.status().vectors.lacking) == (4, 0)
+        assert (kb.status().documents, kb.status().vectors.lacking) == (256, 0)
     with opened_with(base, ScriptedEmbedder()) as kb:
         report = kb.ingest([""], embedder="scripted")
-        assert (report.unchanged, report.added) == (4, 6)
+        assert (report.unchanged, report.added) == (256, 344)
 
 
 SPOILED = {
@@ -234,7 +230,7 @@ def test_so_many_of_one_source_and_neighbours_as_one(tmp_path: Path, mode: str) 
         merged = kb.search("tide turns", mode=mode, merge=True, limit=50, abstain=False, verify=True)
         assert all(hit.verification for hit in merged)
         spans = sorted((hit.source, hit.citation.span) for hit in merged)
-        for (one, before), (other, after) in zip(spans, spans[1:], strict=False):
+        for (one, before), (other, after) in pairwise(spans):
             assert one != other or before.end < after.start
         texts = {n: (base / f"{n}.md").read_text() for n in range(3)}
         for hit in merged:
