@@ -70,6 +70,11 @@ def read_judged(path: Path) -> Result[Judged, JudgedRefused]:
     return Success(judged)
 
 
+def is_judgements(path: Path) -> bool:
+    """Whether a file is taken for the judgements of a test collection, by its name."""
+    return path.suffix.lower() == ".tsv"
+
+
 def _read(path: Path, problems: list[JudgedProblem]) -> Judged | None:
     if path.is_dir():
         qrels = next((path / name for name in _QRELS if (path / name).is_file()), None)
@@ -77,7 +82,7 @@ def _read(path: Path, problems: list[JudgedProblem]) -> Judged | None:
             return _collection(path, qrels, problems)
         problems.append(JudgedProblem(path.name, 0, "", f"it has none of {', '.join(_QRELS)}"))
         return None
-    if path.suffix.lower() == ".tsv":
+    if is_judgements(path):
         inner = path.parent.name == "qrels" and not (path.parent / "corpus.jsonl").exists()
         return _collection(path.parent.parent if inner else path.parent, path, problems)
     return _own(_File(path, path.name, problems))

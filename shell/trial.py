@@ -24,12 +24,11 @@ from groundkit.core.judged import (
     file_of,
     markdown_of,
 )
-from groundkit.core.metrics import DEPTH
 from groundkit.core.modes import Mode
 from groundkit.core.result import Failure
 from groundkit.errors import ConfigurationError, QueryError
 from groundkit.evaluating import Progress, Searching, evaluate_searches, stages_of
-from groundkit.judged_files import read_judged
+from groundkit.judged_files import is_judgements, read_judged
 from groundkit.opening import open as open_collection
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from groundkit.opened import PathLike
     from groundkit.requests import ModelEndpoint
 
-#: Documents that are written before the ingest begins, by name.
+#: Where the documents of a test collection are written, and where their collection lies.
 _CORPUS, _INDEX = "corpus", ".groundkit"
 
 
@@ -82,6 +81,12 @@ def evaluate(
         with open_collection(folder / _INDEX, base=folder / _CORPUS, endpoint=endpoint) as made:
             report = made.ingest("", dense=dense or None, embedder=embedder, on_progress=on_ingest)
             return _tried(made, evolve(found, queries=asked), stages, abstain, len(report.failed), on_progress)
+
+
+def brings_documents(judged: PathLike) -> bool:
+    """Whether a judged set is a test collection with its own documents: a folder, or a `.tsv` of judgements."""
+    path = Path(os.fspath(judged))
+    return path.is_dir() or is_judgements(path)
 
 
 def _tried(
@@ -154,6 +159,3 @@ def _folder(keep: PathLike | None) -> Iterator[Path]:
 
 def _not_kept(folder: Path, why: str) -> ConfigurationError:
     return ConfigurationError(f"{folder.name}: {why}", JudgedRefused((JudgedProblem(folder.name, 0, "", why),)))
-
-
-__all__ = ["DEPTH", "evaluate", "searcher_of", "written"]
