@@ -53,7 +53,7 @@ from integration.support import answers
 with groundkit.open(sys.argv[1], base=sys.argv[2]) as collection:
     print("begun", flush=True)
     seen, count = {}, 0
-    while not os.path.exists(sys.argv[4]):
+    while not os.path.exists(sys.argv[4]) or count < 600:
         for query in json.loads(sys.argv[5]):
             seen[json.dumps([query, answers(collection, [query], 50)[query]])] = None
             count += 1

@@ -204,7 +204,7 @@ _READ = f"""{_BEGIN}
 with web_collection(index, {{}}) as kb:
     print("begun", flush=True)
     count, seen, wrong = 0, {{}}, []
-    while not Path(told[0]).exists():
+    while not Path(told[0]).exists() or count < 600:
         for query in QUERIES:
             hits = kb.search(query, limit=50, verify=True)
             seen[json.dumps([query, [list(hit_of(each)) for each in hits]])] = None
