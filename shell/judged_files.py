@@ -210,6 +210,7 @@ def _judgements(file: _File, asked: dict[str, str], documents: set[str]) -> dict
             file.wrong(line, "", f"three columns are wanted, {', '.join(_HEAD)}; it has {len(row)}")
             continue
         query, document, score = row
+        before = len(file.problems)
         if line == 1 and row[0] == _HEAD[0]:
             if tuple(row) != _HEAD:
                 file.wrong(line, "", f"the columns are {', '.join(row)}; {', '.join(_HEAD)} are wanted")
@@ -220,6 +221,7 @@ def _judgements(file: _File, asked: dict[str, str], documents: set[str]) -> dict
             file.wrong(line, _HEAD[1], f"there is no document {document}")
         if not re.fullmatch("-?[0-9]{1,9}", score):
             file.wrong(line, _HEAD[2], "a whole number is wanted")
+        if len(file.problems) > before:
             continue
         targets = found.setdefault(query, {})
         target = OfSource(file_of(document) or document)

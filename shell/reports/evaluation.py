@@ -214,7 +214,7 @@ def _latencies(evaluation: Evaluation) -> Iterator[str]:
     yield '<h2 id="latency">Latency</h2>\n<p class="muted">Milliseconds on the machine that made this page; another run has others.</p>\n'
     head = ("Stage", "Part", "Searches", "p50", "p95", "p99")
     rows = "".join(
-        f'<tr><th scope="row">{markup_line(each.stage)}</th><td class="text">{markup_line(each.part)}</td><td>{each.count:,}</td>'
+        f'<tr><th scope="row">{markup_line(each.stage)}</th><td class="text part">{markup_line(each.part)}</td><td>{each.count:,}</td>'
         f"<td>{each.p50:,.2f}</td><td>{each.p95:,.2f}</td><td>{each.p99:,.2f}</td></tr>\n"
         for each in timed
     )

@@ -32,10 +32,12 @@ a{color:var(--link)}
 table{border-collapse:collapse;background:var(--card)}
 th,td{text-align:start;font-weight:400;padding:.1875rem .75rem;border:1px solid var(--line);vertical-align:top}
 thead th{color:var(--muted);white-space:nowrap}
+thead th:not(:first-child){text-align:end}
 tbody th{overflow-wrap:normal;white-space:nowrap}
 td{text-align:end;font-variant-numeric:tabular-nums;white-space:nowrap;overflow-wrap:normal}
 td.text{text-align:start;white-space:normal;min-width:14rem}
 td.best{font-weight:600}
+td.part{min-width:0}
 .plots{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,19rem),1fr));gap:1rem}
 figure{position:relative;margin:0;padding:.625rem .75rem;background:var(--card);border:1px solid var(--line);border-radius:.375rem;min-width:0}
 figcaption{color:var(--muted);font-size:.875rem;margin-bottom:.375rem}
