@@ -307,6 +307,7 @@ def test_what_is_below_a_bound_is_told_and_leaves_with_1(tmp_path: Path) -> None
 
 def test_a_wrong_judged_set_is_a_wrong_request(tmp_path: Path) -> None:
     path = lines(tmp_path / "j.jsonl", "{", '{"query": "\x1b[31m"}')
+    (tmp_path / ".groundkit").mkdir()
     ran = gk(tmp_path, "eval", path.name)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.splitlines()[:1] == ["gk: j.jsonl:1: it is not JSON"]
