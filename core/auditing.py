@@ -50,9 +50,9 @@ def rebuilt_text(stored: Sequence[StoredChunk]) -> str | None:
 
 
 def audit_document(
-    record: DocumentRecord, stored: Sequence[StoredChunk], count: Callable[[str], int]
+    record: DocumentRecord, stored: Sequence[StoredChunk], count: Callable[[StoredChunk], int]
 ) -> tuple[Finding, ...]:
-    """Everything about one stored document that contradicts what it says of itself. `count` gives a text's tokens."""
+    """Everything about one stored document that contradicts what it says of itself. `count` gives a chunk's tokens."""
     source = record.source
     found: list[Finding] = []
     text = rebuilt_text(stored)
@@ -72,7 +72,7 @@ def audit_document(
             found.append(_document(source, f"the chunk {each.chunk.id} differs from its neighbours where they overlap"))
         if chunk_id(record.document_id, span) != each.chunk.id:
             found.append(_document(source, f"the chunk id {each.chunk.id} does not follow from its document and span"))
-        if count(each.chunk.text) != each.tokens:
+        if count(each) != each.tokens:
             found.append(_document(source, f"the chunk {each.chunk.id} is counted with {each.tokens} tokens"))
     return tuple(found)
 

@@ -6,7 +6,7 @@ from groundkit.core.changes import CountedChunk, NewDocument
 from groundkit.core.chunking import chunker_identity, chunks, outline_of
 from groundkit.core.extraction import Extraction, extraction_digest
 from groundkit.core.fingerprint import digest_of, document_id, processing_fingerprint, text_digest
-from groundkit.core.folding import search_view
+from groundkit.core.folding import index_view
 from groundkit.core.locating import PLACES, outline_of_extraction, placed
 from groundkit.core.model import (
     Chunk,
@@ -129,4 +129,8 @@ def _version(
         ingested_at=ingested_at,
         extraction=extraction,
     )
-    return NewDocument(record, tuple(CountedChunk(each, *search_view(each.text)) for each in cut))
+    return NewDocument(record, tuple(_counted(each, document.title) for each in cut))
+
+
+def _counted(chunk: Chunk, title: str) -> CountedChunk:
+    return CountedChunk(chunk, *index_view(chunk.text, chunk.locator.heading_path, title))

@@ -6,11 +6,11 @@ from typing import TypeAlias
 from attrs import evolve, frozen
 
 from groundkit.core.auditing import Area, Finding, audit_cutting, audit_document
-from groundkit.core.folding import search_view
+from groundkit.core.folding import index_view
 from groundkit.core.model import DocumentRecord
 from groundkit.core.ports import LexicalIndex, LockBusy, Ports, StoreView
 from groundkit.core.result import Failure, Result, Success
-from groundkit.core.storage import AllRecords, ChunksOfDocument, LexicalFailure, StorageFailure, StoreState
+from groundkit.core.storage import AllRecords, ChunksOfDocument, LexicalFailure, StorageFailure, StoredChunk, StoreState
 from groundkit.doctor_files import file_findings, restore_snapshots
 from groundkit.keeping import keeper_of
 from groundkit.writing import WriteFailure, recovered_writer
@@ -142,9 +142,13 @@ def _one(
     if isinstance(got, Failure):
         return got
     stored = got.unwrap()
-    found = audit_document(record, stored, lambda text: search_view(text)[1])
+    found = audit_document(record, stored, _tokens)
     found = found or audit_cutting(record, stored, view.state.settings)
     return Success((len(stored), sum(each.tokens for each in stored), found))
+
+
+def _tokens(stored: StoredChunk) -> int:
+    return index_view(stored.chunk.text, stored.chunk.locator.heading_path, stored.record.title)[1]
 
 
 def _lexical(index: LexicalIndex, view: StoreView, state: StoreState) -> list[Finding]:

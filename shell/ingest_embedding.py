@@ -1,8 +1,8 @@
 """Vectors for what an ingest writes, and for what is stored without."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from attrs import evolve, frozen
 
@@ -18,6 +18,8 @@ from groundkit.ingest_values import OnEvent, SourceEvent
 from groundkit.writing import WriteFailure, Writer
 
 EmbeddingFailure: TypeAlias = EmbedFailed | VectorRefusedAt
+
+T = TypeVar("T")
 
 #: Chunks whose vectors are asked for, and written, at a time.
 BACK_FILLED = 1024
@@ -89,16 +91,15 @@ def back_fill(
     documents: DocumentStore, writer: Writer, embedding: Embedding, on_event: OnEvent | None
 ) -> Result[int, WriteFailure | EmbeddingFailure]:
     """A vector for every live chunk that lacks one, in writes of their own: whoever is interrupted goes on from there."""
-    done, total = 0, 0
-    after = 0
-    while True:
-        found = _lacking(documents, after)
+    counted = _of_tip(documents, lambda view, at: view.vector_counts(at))
+    if isinstance(counted, Failure):
+        return counted
+    done, after, total = 0, 0, counted.unwrap().lacking
+    while done < total:
+        found = _of_tip(documents, lambda view, at, after=after: view.lacking(at, after, BACK_FILLED))  # type: ignore[misc]
         if isinstance(found, Failure):
             return found
-        chunks, left = found.unwrap()
-        if not chunks:
-            return Success(done)
-        total = total or left
+        chunks: tuple[StoredChunk, ...] = found.unwrap()
         write = embedding.back_filled(chunks)
         if isinstance(write, Failure):
             return write
@@ -107,22 +108,15 @@ def back_fill(
             return written
         done, after = done + len(chunks), chunks[-1].row
         if on_event is not None:
-            on_event(SourceEvent(chunks[-1].record.source, "embedded", done, max(done, total)))
+            on_event(SourceEvent(chunks[-1].record.source, "embedded", done, total))
+    return Success(done)
 
 
-def _lacking(documents: DocumentStore, after: int) -> Result[tuple[tuple[StoredChunk, ...], int], StorageFailure]:
+def _of_tip(
+    documents: DocumentStore, ask: Callable[[StoreView, int], Result[T, StorageFailure]]
+) -> Result[T, StorageFailure]:
     viewed = documents.view()
     if isinstance(viewed, Failure):
         return viewed
     with closing(viewed.unwrap()) as view:
-        at = view.state.tip.mark.generation
-        chunks = view.lacking(at, after, BACK_FILLED)
-        if isinstance(chunks, Failure):
-            return chunks
-        left = _count(view, at) if chunks.unwrap() and not after else Success(0)
-        return left if isinstance(left, Failure) else Success((chunks.unwrap(), left.unwrap()))
-
-
-def _count(view: StoreView, at: int) -> Result[int, StorageFailure]:
-    counts = view.vector_counts(at)
-    return counts if isinstance(counts, Failure) else Success(counts.unwrap().lacking)
+        return ask(view, view.state.tip.mark.generation)

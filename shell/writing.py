@@ -6,7 +6,7 @@ from typing import TypeAlias
 from attrs import frozen
 
 from groundkit.core.changes import LexicalDocument, Write, token_after
-from groundkit.core.folding import search_view
+from groundkit.core.folding import index_view
 from groundkit.core.ports import DocumentStore, LexicalIndex, Ports, StoreView
 from groundkit.core.recovery import Finish, Rebuild, Replay, recovery_for
 from groundkit.core.result import Failure, Result, Success
@@ -157,7 +157,7 @@ class Writer:
             declared = self._documents.declare(state.build)
             if isinstance(declared, Failure):
                 return declared
-        recounted = self._documents.recount(self._lexical.analyzer, search_view)
+        recounted = self._documents.recount(self._lexical.analyzer, index_view)
         if isinstance(recounted, Failure):
             return recounted
         seen = self._state()
@@ -173,7 +173,7 @@ class Writer:
             case Rebuild():
                 return self._rebuild(state)
             case Replay():
-                waiting = self._documents.outbox(search_view)
+                waiting = self._documents.outbox(index_view)
                 if isinstance(waiting, Failure):
                     return waiting
                 applied = self._lexical.apply(state.build, state.tip.mark, waiting.unwrap())
@@ -246,7 +246,7 @@ class Writer:
             return started
         after = ""
         while True:
-            page = self._documents.everything(after, REBUILD_PAGE, search_view)
+            page = self._documents.everything(after, REBUILD_PAGE, index_view)
             if isinstance(page, Failure):
                 return page
             documents = page.unwrap()

@@ -1,25 +1,35 @@
 """What one write does to the rows of a store, inside the transaction its caller holds."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
+from typing import TypeAlias
 
 import apsw
 
-from groundkit.adapters.sqlite_store.cells import heading_tree, place_cell
+from groundkit.adapters.sqlite_store.cells import heading_path, heading_tree, place_cell
 from groundkit.adapters.sqlite_store.file import Refused
 from groundkit.adapters.sqlite_store.schema import (
+    CARRY_VECTORS,
     EVERYTHING,
+    FILL_VECTOR,
+    FORGET_VECTORS,
+    HEADINGS,
     INSERT_CHUNK,
     INSERT_DOCUMENT,
     INSERT_GENERATION,
     INSERT_STATE,
+    INSERT_VECTOR,
     OUTBOX,
+    PURGE_VECTORS,
+    SET_MANIFEST,
     TABLES,
     UPDATE_SETTINGS,
     Row,
     document_row,
     generation_row,
+    headings_in,
+    manifest_row,
     settings_row,
 )
 from groundkit.core.changes import (
@@ -31,6 +41,7 @@ from groundkit.core.changes import (
     token_after,
     token_after_recount,
 )
+from groundkit.core.embedding import EmbeddingIdentity
 from groundkit.core.ports import ViewOf
 from groundkit.core.settings import Settings
 from groundkit.core.storage import Generation, Mark, Statistics, StorageProblem, StoreState
@@ -39,7 +50,9 @@ _END_DOCUMENT = "UPDATE documents SET until = ? WHERE source = ? AND until IS NU
 _END_SAME_DOCUMENT = """UPDATE documents SET until = ? WHERE source = ? AND id = ? AND chunks = ? AND until IS NULL
                         RETURNING number, headings"""
 _END_CHUNKS = "UPDATE chunks SET until = ? WHERE row >= ? AND row < ? AND document = ? RETURNING document, tokens"
-_TO_RECOUNT = "SELECT row, number, chunks FROM documents WHERE until IS NULL AND chunks > 0 ORDER BY number"
+_TO_RECOUNT = (
+    "SELECT row, number, chunks, title, headings FROM documents WHERE until IS NULL AND chunks > 0 ORDER BY number"
+)
 _CHUNKS_TO_RECOUNT = """SELECT start, stop, line, col, heading, place, id, text FROM chunks
                          WHERE row >= ? AND row < ? ORDER BY row"""
 _END_RECOUNTED = (
@@ -71,6 +84,7 @@ def stage(connection: apsw.Connection, state: StoreState, write: Write) -> tuple
     ended = _end(connection, at, sources)
     _rebind(connection, at, write)
     documents = _insert(connection, at, write.documents)
+    _put_vectors(connection, at, state, write, documents)
     changed = _outbox_of(ended, documents)
     connection.executemany(
         "INSERT INTO outbox (document_id, g) VALUES (?, ?)", ((bytes.fromhex(each.document_id), at) for each in changed)
@@ -120,6 +134,42 @@ def _insert(connection: apsw.Connection, at: int, documents: Sequence[NewDocumen
     return told
 
 
+def _put_vectors(
+    connection: apsw.Connection, at: int, state: StoreState, write: Write, told: Sequence[LexicalDocument]
+) -> None:
+    """The manifest with the first of them; all of a collection are of one embedder."""
+    manifest = state.manifest
+    if write.forget_vectors:
+        for statement in FORGET_VECTORS:
+            connection.execute(statement)
+        manifest = None
+    counted = [
+        (row.row, chunk.vector)
+        for new, document in zip(write.documents, told, strict=True)
+        for row, chunk in zip(document.rows, new.chunks, strict=True)
+    ]
+    fresh = [(row, vector) for row, vector in counted if vector is not None]
+    if not fresh and not write.vectors:
+        return
+    _must_be_of_one(manifest, write, [vector for _, vector in fresh] + [each.vector for each in write.vectors])
+    if manifest is None and write.manifest is not None:
+        connection.execute(SET_MANIFEST, manifest_row(write.manifest))
+    connection.executemany(INSERT_VECTOR, ((row, at, vector) for row, vector in fresh))
+    before = connection.total_changes()
+    filled = ({"row": each.row, "at": at, "vector": each.vector} for each in write.vectors)
+    connection.executemany(FILL_VECTOR, filled)
+    if connection.total_changes() - before != len(write.vectors):
+        raise Refused(StorageProblem.FAILED, "a vector for a chunk that is not there")
+
+
+def _must_be_of_one(manifest: EmbeddingIdentity | None, write: Write, vectors: Sequence[bytes]) -> None:
+    if write.manifest is None or manifest not in (None, write.manifest):
+        raise Refused(StorageProblem.FAILED, "vectors of another embedder than those that are there")
+    size = 2 * write.manifest.dimensions
+    if any(len(each) not in (0, size) for each in vectors):
+        raise Refused(StorageProblem.FAILED, "a vector of another length than its embedder's")
+
+
 def _must_be_in_order(new: NewDocument) -> None:
     """A chunk's row says which it is of its document's."""
     if [counted.chunk.ordinal for counted in new.chunks] != list(range(new.record.chunks)):
@@ -165,9 +215,15 @@ def recount(connection: apsw.Connection, state: StoreState, analyzer: str, view_
     at = state.tip.mark.generation + 1
     sizes: list[int] = []
     fresh = _next_row(connection)
-    for document, number, chunks in list(connection.execute(_TO_RECOUNT)):
+    for document, number, chunks, title, headings in list(connection.execute(_TO_RECOUNT)):
         before = connection.execute(_CHUNKS_TO_RECOUNT, (number, number + chunks))
-        connection.executemany(INSERT_CHUNK, _recounted(before, fresh, at, view_of, sizes))
+        titles = headings_in(headings)
+
+        def view(text: str, heading: int, titles: Sequence[object] = titles, title: str = title) -> tuple[str, int]:
+            return view_of(text, heading_path(titles, heading), title)
+
+        connection.executemany(INSERT_CHUNK, _recounted(before, fresh, at, view, sizes))
+        connection.execute(CARRY_VECTORS, {"number": number, "chunks": chunks, "fresh": fresh, "at": at})
         connection.execute(_END_RECOUNTED[0], (at, document))
         connection.execute(_END_RECOUNTED[1], (at, number, number + chunks))
         connection.execute(_RENUMBER, (at, fresh, document))
@@ -178,10 +234,16 @@ def recount(connection: apsw.Connection, state: StoreState, analyzer: str, view_
     _advance(connection, Generation(Mark(at, token), counts, analyzer))
 
 
-def _recounted(rows: Iterable[Sequence], number: int, since: int, view_of: ViewOf, sizes: list[int]) -> Iterator[Row]:  # type: ignore[type-arg] # columns
-    for row, (*places, name, text) in enumerate(rows, number):
-        sizes.append(view_of(text)[1])
-        yield (row, since, sizes[-1], number, *places, name, text)
+def _recounted(
+    rows: Iterable[Sequence],  # type: ignore[type-arg] # columns
+    number: int,
+    since: int,
+    view: Callable[[str, int], tuple[str, int]],
+    sizes: list[int],
+) -> Iterator[Row]:
+    for row, (start, stop, line, col, heading, place, name, text) in enumerate(rows, number):
+        sizes.append(view(text, heading)[1])
+        yield (row, since, sizes[-1], number, start, stop, line, col, heading, place, name, text)
 
 
 def declare(connection: apsw.Connection, state: StoreState, build: int) -> None:
@@ -190,34 +252,46 @@ def declare(connection: apsw.Connection, state: StoreState, build: int) -> None:
     # A rebound document ended as well, but its chunks did not.
     ended = list(connection.execute(_PURGE_DOCUMENTS, (tip,)))
     connection.executemany(_PURGE_CHUNKS, ((first, end, tip) for first, end in ended if end))
+    connection.executemany(PURGE_VECTORS, ({"first": first, "end": end} for first, end in ended if end))
     for statement in _PURGE:
         connection.execute(statement, (tip,))
 
 
 def outbox(connection: apsw.Connection, at: int, view_of: ViewOf) -> tuple[LexicalDocument, ...]:
-    return tuple(_told(connection.execute(OUTBOX, {"at": at}), view_of))
+    return tuple(_told(connection, connection.execute(OUTBOX, {"at": at}), view_of))
 
 
 def everything(
     connection: apsw.Connection, at: int, after: str, characters: int, view_of: ViewOf
 ) -> tuple[LexicalDocument, ...]:
-    return tuple(
-        _told(_about(characters, connection.execute(EVERYTHING, {"at": at, "after": bytes.fromhex(after)})), view_of)
-    )
+    rows = connection.execute(EVERYTHING, {"at": at, "after": bytes.fromhex(after)})
+    return tuple(_told(connection, _about(characters, rows), view_of))
 
 
-def _about(characters: int, rows: Iterable[tuple[bytes, int, str]]) -> Iterator[tuple[bytes, int, str]]:
+#: Document id, row, number of the heading, text; row and title of the document.
+_Told: TypeAlias = tuple[bytes, int | None, int, str, int, str]
+
+
+def _about(characters: int, rows: Iterable[_Told]) -> Iterator[_Told]:
     """Whole documents, until they hold so many characters."""
     held, current = 0, None
     for each in rows:
         if current is not None and each[0] != current and held >= characters:
             return
         current = each[0]
-        held += len(each[2])
+        held += len(each[3])
         yield each
 
 
-def _told(rows: Iterable[tuple[bytes, int | None, str]], view_of: ViewOf) -> Iterator[LexicalDocument]:
+def _told(connection: apsw.Connection, rows: Iterable[_Told], view_of: ViewOf) -> Iterator[LexicalDocument]:
     for document_id, group in groupby(rows, itemgetter(0)):
-        found = tuple(LexicalRow(row, view_of(text)[0]) for _, row, text in group if row is not None)
-        yield LexicalDocument(document_id.hex(), found)
+        titles: list[object] | None = None
+        found = []
+        for _, row, heading, text, document, title in group:
+            if row is None:
+                continue
+            if heading and titles is None:
+                titles = headings_in(connection.execute(HEADINGS, (document,)).get)
+            path = heading_path(titles or [], heading) if heading else ()
+            found.append(LexicalRow(row, view_of(text, path, title)[0]))
+        yield LexicalDocument(document_id.hex(), tuple(found))

@@ -39,6 +39,7 @@ from groundkit.core.storage import Generation, Mark, Statistics, StoredChunk, St
 
 if TYPE_CHECKING:
     from groundkit.core.changes import SourceFailure
+    from groundkit.core.embedding import EmbeddingIdentity
     from groundkit.core.model import ExtractionFacts, FetchFacts, Provenance
 
 Value: TypeAlias = int | str | bytes | None
@@ -63,7 +64,9 @@ TABLES = (
         max_bytes INTEGER NOT NULL, base TEXT, recut INTEGER NOT NULL CHECK (recut IN (0, 1)),
         time_limit INTEGER NOT NULL, cpu_limit INTEGER NOT NULL, memory_limit INTEGER NOT NULL, cache_bytes INTEGER NOT NULL,
         fetch_bytes INTEGER NOT NULL, fetch_seconds INTEGER NOT NULL, fetch_ports TEXT NOT NULL,
-        CHECK (cur <= tip)
+        provider TEXT, model TEXT, dimensions INTEGER CHECK (dimensions > 0), weights TEXT,
+        CHECK (cur <= tip),
+        CHECK ((provider IS NULL) + (model IS NULL) + (dimensions IS NULL) + (weights IS NULL) IN (0, 4))
     ) STRICT""",
     """CREATE TABLE documents (
         row INTEGER PRIMARY KEY, since INTEGER NOT NULL, until INTEGER CHECK (until > since),
@@ -94,6 +97,8 @@ TABLES = (
         line INTEGER NOT NULL, col INTEGER NOT NULL, heading INTEGER NOT NULL,
         place TEXT, id BLOB NOT NULL CHECK (length(id) = 16), text TEXT NOT NULL
     ) STRICT""",
+    # Of chunks whose embedder was asked: the vector, or nothing where it found nothing. A vector is never replaced.
+    "CREATE TABLE vectors (row INTEGER PRIMARY KEY, since INTEGER NOT NULL, vector BLOB NOT NULL) STRICT",
     # Five bytes tell nearly all chunks apart, and take half the room of an id.
     "CREATE INDEX chunks_prefix ON chunks (substr(id, 1, 5))",
     "CREATE TABLE outbox (document_id BLOB PRIMARY KEY, g INTEGER NOT NULL) STRICT, WITHOUT ROWID",
@@ -111,7 +116,8 @@ def alive(table: str) -> str:
 STATE = """SELECT c.g, c.token, c.analyzer, c.chunks, c.tokens, c.longest,
                   t.g, t.token, t.analyzer, t.chunks, t.tokens, t.longest,
                   s.build, s.dropped, s.chunk_size, s.chunk_overlap, s.language, s.max_bytes, s.base, s.recut,
-                  s.time_limit, s.cpu_limit, s.memory_limit, s.cache_bytes, s.fetch_bytes, s.fetch_seconds, s.fetch_ports
+                  s.time_limit, s.cpu_limit, s.memory_limit, s.cache_bytes, s.fetch_bytes, s.fetch_seconds, s.fetch_ports,
+                  s.provider, s.model, s.dimensions, s.weights
              FROM state s JOIN generations c ON c.g = s.cur JOIN generations t ON t.g = s.tip"""
 
 RECORD_COLUMNS = """d.id, d.source, d.source_class, d.extractor, d.text_digest, d.length, d.chunks, d.media_type,
@@ -144,11 +150,27 @@ LIVE = f"SELECT d.number, d.number + d.chunks, d.id FROM documents d WHERE d.chu
 #: Of rows that ended as well. Never by reading the whole table.
 NAMED_FILES = "SELECT id, body FROM documents INDEXED BY documents_fetched WHERE source_class = 'snapshot'"
 HEADINGS = "SELECT headings FROM documents WHERE row = ?"
-OUTBOX = f"""SELECT o.document_id, c.row, c.text FROM outbox o
+OUTBOX = f"""SELECT o.document_id, c.row, c.heading, c.text, d.row, d.title FROM outbox o
     LEFT JOIN documents d ON d.id = o.document_id AND {alive("d")}
     LEFT JOIN chunks c ON {_CHUNKS_OF_DOCUMENT} ORDER BY o.document_id, c.row"""
-EVERYTHING = f"""SELECT d.id, c.row, c.text FROM documents d CROSS JOIN chunks c ON {_CHUNKS_OF_DOCUMENT}
+EVERYTHING = f"""SELECT d.id, c.row, c.heading, c.text, d.row, d.title FROM documents d CROSS JOIN chunks c ON {_CHUNKS_OF_DOCUMENT}
     WHERE d.id > :after AND {alive("d")} ORDER BY d.id, c.row"""
+BRIEFS = f"""SELECT d.id, d.source, d.source_class, d.media_type, d.ingested_at, d.number, d.chunks
+    FROM documents d WHERE {alive("d")} ORDER BY d.source"""
+#: Where the headings of each document stand that has chunks.
+OUTLINES = f"SELECT d.number, d.chunks, d.id, d.headings FROM documents d WHERE d.chunks > 0 AND {alive('d')}"
+ROWS_OF_HEADINGS = f"SELECT c.row, c.heading FROM chunks c WHERE c.row >= :first AND c.row < :end AND {alive('c')}"
+VECTORS = f"""SELECT v.row, c.id, v.vector FROM vectors v CROSS JOIN chunks c ON c.row = v.row
+    WHERE v.row > :after AND v.since <= :at AND length(v.vector) > 0 AND {alive("c")} ORDER BY v.row LIMIT :limit"""
+# Both by the documents: a chunk's own page, with its text, is not read for it.
+_VECTORS_OF_DOCUMENT = "v.row >= d.number AND v.row < d.number + d.chunks AND v.since <= :at"
+VECTOR_COUNTS = f"""SELECT count(*), coalesce(sum(length(v.vector) = 0), 0) FROM documents d
+    CROSS JOIN vectors v ON {_VECTORS_OF_DOCUMENT} WHERE d.chunks > 0 AND {alive("d")}"""
+LIVE_CHUNKS = f"SELECT coalesce(sum(d.chunks), 0) FROM documents d WHERE {alive('d')}"
+LACKING = f"""SELECT c.row FROM documents d CROSS JOIN chunks c ON {_CHUNKS_OF_DOCUMENT}
+    LEFT JOIN vectors w ON w.row = c.row AND w.since <= :at
+    WHERE d.chunks > (SELECT count(*) FROM vectors v WHERE {_VECTORS_OF_DOCUMENT}) AND {alive("d")}
+    AND c.row > :after AND w.row IS NULL ORDER BY c.row LIMIT :limit"""
 FAILURES = "SELECT source, reason, detail, noticed_at FROM failures ORDER BY source"
 
 INSERT_DOCUMENT = """INSERT INTO documents (since, number, headings, id, source, source_class, extractor, text_digest,
@@ -164,6 +186,21 @@ INSERT_STATE = """INSERT INTO state (one, cur, tip, build, chunk_size, chunk_ove
 UPDATE_SETTINGS = """UPDATE state SET chunk_size = ?, chunk_overlap = ?, language = ?, max_bytes = ?, base = ?, recut = ?,
                      time_limit = ?, cpu_limit = ?, memory_limit = ?, cache_bytes = ?,
                      fetch_bytes = ?, fetch_seconds = ?, fetch_ports = ?"""
+
+
+FORGET_VECTORS = (
+    "DELETE FROM vectors",
+    "UPDATE state SET provider = NULL, model = NULL, dimensions = NULL, weights = NULL",
+)
+SET_MANIFEST = "UPDATE state SET provider = ?, model = ?, dimensions = ?, weights = ?"
+INSERT_VECTOR = "INSERT INTO vectors (row, since, vector) VALUES (?, ?, ?)"
+#: Only for a row that is alive; one that has a vector is a conflict.
+FILL_VECTOR = f"""INSERT INTO vectors (row, since, vector)
+    SELECT c.row, :at, :vector FROM chunks c WHERE c.row = :row AND {alive("c")}"""
+CARRY_VECTORS = """INSERT INTO vectors (row, since, vector)
+    SELECT row - :number + :fresh, :at, vector FROM vectors WHERE row >= :number AND row < :number + :chunks"""
+PURGE_VECTORS = """DELETE FROM vectors WHERE row >= :first AND row < :end
+    AND row NOT IN (SELECT row FROM chunks WHERE row >= :first AND row < :end)"""
 
 
 def settings_row(settings: Settings) -> Row:
@@ -187,7 +224,20 @@ def state_of(row: Sequence[object]) -> tuple[StoreState, bool]:
     cells: Sequence = row  # type: ignore[type-arg] # STRICT tables hold what the columns say
     *sizes, recut = cells[14:20]
     settings = Settings(*(*sizes, bool(recut), *cells[20:26], ports_in(cells[26])))
-    return StoreState(_generation(*cells[0:6]), _generation(*cells[6:12]), cells[12], settings), bool(cells[13])
+    ends = _generation(*cells[0:6]), _generation(*cells[6:12])
+    return StoreState(*ends, cells[12], settings, _manifest(cells[27:31])), bool(cells[13])
+
+
+def _manifest(cells: Sequence) -> EmbeddingIdentity | None:  # type: ignore[type-arg] # as above
+    if cells[0] is None:
+        return None
+    from groundkit.core.embedding import EmbeddingIdentity
+
+    return EmbeddingIdentity(*cells)
+
+
+def manifest_row(manifest: EmbeddingIdentity) -> Row:
+    return (manifest.provider, manifest.model, manifest.dimensions, manifest.digest)
 
 
 def document_row(record: DocumentRecord, since: int, number: int | None, headings: str | None) -> Row:
@@ -282,7 +332,7 @@ def stored_chunks(
     for row, chunk_id, start, stop, tokens, line, col, heading, place, text, *others in rows:
         document, number, headings, *cells = others
         if document not in known:
-            known[document] = record_of(cells), _headings(headings_of(document) if headings == 0 else headings)
+            known[document] = record_of(cells), headings_in(headings_of(document) if headings == 0 else headings)
         record, titles = known[document]
         path = heading_path(titles, heading) if heading else ()
         locator = Locator(line, col, path, *place_in(place)) if place is not None else Locator(line, col, path)
@@ -290,7 +340,7 @@ def stored_chunks(
         yield StoredChunk(row, chunk, tokens, record)
 
 
-def _headings(cell: object) -> list[object]:
+def headings_in(cell: object) -> list[object]:
     return list_in(cell, "headings") if isinstance(cell, str) else []
 
 

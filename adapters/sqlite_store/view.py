@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar, assert_never
 
 import apsw
 
-from groundkit.adapters.sqlite_store.cells import DamagedRow
+from groundkit.adapters.sqlite_store.cells import DamagedRow, heading_path
 from groundkit.adapters.sqlite_store.file import Connections, Lent, Refused, answered
 from groundkit.adapters.sqlite_store.schema import (
+    BRIEFS,
     CHUNKS_BETWEEN,
     CHUNKS_BY_ROW,
     CHUNKS_OF_DOCUMENT,
     FAILURES,
     FIRST,
     HEADINGS,
+    LACKING,
     LIVE,
+    LIVE_CHUNKS,
     NAMED_FILES,
+    OUTLINES,
     RECORDS,
+    ROWS_OF_HEADINGS,
     SIZES,
     STATE,
+    VECTOR_COUNTS,
+    VECTORS,
     Value,
+    headings_in,
     id_cell,
     ids_between,
     record_of,
@@ -44,7 +52,16 @@ if TYPE_CHECKING:
     from groundkit.core.changes import SourceFailure
     from groundkit.core.model import DocumentRecord
     from groundkit.core.result import Result
-    from groundkit.core.storage import ChunkQuery, RecordQuery, StorageFailure, StoredChunk, StoreState
+    from groundkit.core.retrieval_ports import VectorRow
+    from groundkit.core.storage import (
+        ChunkQuery,
+        DocumentBrief,
+        RecordQuery,
+        StorageFailure,
+        StoredChunk,
+        StoreState,
+        VectorCounts,
+    )
 
 T = TypeVar("T")
 
@@ -82,6 +99,62 @@ class SqliteView:
 
         return self._ask(work)
 
+    def briefs(self, at: int) -> Result[tuple[DocumentBrief, ...], StorageFailure]:
+        from groundkit.core.storage import DocumentBrief
+
+        def work(connection: apsw.Connection) -> tuple[DocumentBrief, ...]:
+            rows = connection.execute(BRIEFS, {"at": at})
+            return tuple(
+                DocumentBrief(name.hex(), source, kind, media_type, ingested_at, number or 0, chunks)
+                for name, source, kind, media_type, ingested_at, number, chunks in rows
+            )
+
+        return self._ask(work)
+
+    def rows_under(
+        self, documents: Collection[str] | None, at: int, admits: Callable[[tuple[str, ...]], bool]
+    ) -> Result[frozenset[int], StorageFailure]:
+        wanted = None if documents is None else frozenset(documents)
+
+        def work(connection: apsw.Connection) -> frozenset[int]:
+            outlines = list(connection.execute(OUTLINES, {"at": at}))
+            rows: set[int] = set()
+            for first, chunks, name, headings in outlines:
+                if wanted is None or name.hex() in wanted:
+                    rows |= _rows_under(connection, first, first + chunks, headings, at, admits)
+            return frozenset(rows)
+
+        return self._ask(work)
+
+    def vectors(self, at: int, after: int, limit: int) -> Result[tuple[VectorRow, ...], StorageFailure]:
+        from groundkit.core.retrieval_ports import VectorRow
+
+        asked = {"at": at, "after": after, "limit": max(limit, 0)}
+        return self._ask(
+            lambda connection: tuple(
+                VectorRow(row, name.hex(), vector) for row, name, vector in connection.execute(VECTORS, asked)
+            )
+        )
+
+    def lacking(self, at: int, after: int, limit: int) -> Result[tuple[StoredChunk, ...], StorageFailure]:
+        asked = {"at": at, "after": after, "limit": max(limit, 0)}
+
+        def work(connection: apsw.Connection) -> tuple[StoredChunk, ...]:
+            rows = tuple(row for (row,) in connection.execute(LACKING, asked))
+            return tuple(_chunks(connection, ChunksByRow(rows), at))
+
+        return self._ask(work)
+
+    def vector_counts(self, at: int) -> Result[VectorCounts, StorageFailure]:
+        from groundkit.core.storage import VectorCounts
+
+        def work(connection: apsw.Connection) -> VectorCounts:
+            asked, empty = next(connection.execute(VECTOR_COUNTS, {"at": at}))
+            chunks = connection.execute(LIVE_CHUNKS, {"at": at}).get
+            return VectorCounts(asked - empty, empty, chunks - asked)
+
+        return self._ask(work)
+
     def named_files(self) -> Result[NamedFiles, StorageFailure]:
         def work(connection: apsw.Connection) -> NamedFiles:
             rows = list(connection.execute(NAMED_FILES))
@@ -108,6 +181,23 @@ class SqliteView:
             return work(self._lent.connection)
 
         return answered(self._artefact, asked)
+
+
+def _rows_under(
+    connection: apsw.Connection,
+    first: int,
+    end: int,
+    headings: object,
+    at: int,
+    admits: Callable[[tuple[str, ...]], bool],
+) -> set[int]:
+    """Rows of one document's chunks, each path judged once."""
+    titles = headings_in(headings)
+    admitted = {number for number in range(len(titles) // 2 + 1) if admits(heading_path(titles, number))}
+    if not admitted:
+        return set()
+    rows = connection.execute(ROWS_OF_HEADINGS, {"first": first, "end": end, "at": at})
+    return {row for row, heading in rows if heading in admitted}
 
 
 def _array(rows: Sequence[int] | set[int]) -> str:

@@ -1,6 +1,6 @@
 """The document store in memory: every state an immutable value, and the same contract as the real one."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import count
 from typing import TypeAlias, TypeVar, assert_never
 
@@ -18,6 +18,7 @@ from groundkit.core.changes import (
 from groundkit.core.model import Chunk, DocumentRecord, FromExtractor, FromSnapshot, FromText
 from groundkit.core.ports import StoreView, ViewOf
 from groundkit.core.result import Failure, Result, Success
+from groundkit.core.retrieval_ports import VectorRow
 from groundkit.core.settings import Settings
 from groundkit.core.storage import (
     AllRecords,
@@ -25,6 +26,7 @@ from groundkit.core.storage import (
     ChunksByPrefix,
     ChunksByRow,
     ChunksOfDocument,
+    DocumentBrief,
     Generation,
     Mark,
     NamedFiles,
@@ -36,6 +38,7 @@ from groundkit.core.storage import (
     StorageProblem,
     StoredChunk,
     StoreState,
+    VectorCounts,
 )
 
 T = TypeVar("T")
@@ -64,6 +67,12 @@ class _Chunk:
     life: _Lifetime
 
 
+@frozen
+class _Vector:
+    since: int
+    vector: bytes
+
+
 AnyRow = TypeVar("AnyRow", _Document, _Chunk)
 
 
@@ -78,6 +87,7 @@ class _Books:
     outbox: frozenset[str] = frozenset()
     failures: Mapping[str, SourceFailure] = field(factory=dict)
     next_row: int = 1
+    vectors: Mapping[int, _Vector] = field(factory=dict)
 
 
 #: Collections by name. Given to several stores, it is the directory they share.
@@ -118,6 +128,59 @@ class MemoryView:
     def live(self, at: int) -> Result[dict[int, str], StorageFailure]:
         return self._answer(lambda: {each.row: each.chunk.document_id for each in self._stored(at)})
 
+    def briefs(self, at: int) -> Result[tuple[DocumentBrief, ...], StorageFailure]:
+        def work() -> tuple[DocumentBrief, ...]:
+            rows: dict[str, list[int]] = {}
+            for each in _alive(self._books.chunks, at):
+                rows.setdefault(each.chunk.document_id, []).append(each.row)
+            found = [
+                _brief(each.record, rows.get(each.record.document_id, [])) for each in _alive(self._books.documents, at)
+            ]
+            return tuple(sorted(found, key=lambda brief: brief.source))
+
+        return self._answer(work)
+
+    def rows_under(
+        self, documents: Collection[str] | None, at: int, admits: Callable[[tuple[str, ...]], bool]
+    ) -> Result[frozenset[int], StorageFailure]:
+        return self._answer(
+            lambda: frozenset(
+                each.row
+                for each in self._stored(at)
+                if documents is None or each.record.document_id in documents
+                if admits(each.chunk.locator.heading_path)
+            )
+        )
+
+    def vectors(self, at: int, after: int, limit: int) -> Result[tuple[VectorRow, ...], StorageFailure]:
+        def work() -> tuple[VectorRow, ...]:
+            found = [
+                VectorRow(each.row, each.chunk.id, vector)
+                for each in sorted(self._stored(at), key=lambda each: each.row)
+                if each.row > after and (vector := self._vector(each.row, at))
+            ]
+            return tuple(found[: max(limit, 0)])
+
+        return self._answer(work)
+
+    def lacking(self, at: int, after: int, limit: int) -> Result[tuple[StoredChunk, ...], StorageFailure]:
+        def work() -> tuple[StoredChunk, ...]:
+            found = [each for each in self._stored(at) if each.row > after and self._vector(each.row, at) is None]
+            return tuple(sorted(found, key=lambda each: each.row)[: max(limit, 0)])
+
+        return self._answer(work)
+
+    def vector_counts(self, at: int) -> Result[VectorCounts, StorageFailure]:
+        def work() -> VectorCounts:
+            vectors = [self._vector(each.row, at) for each in self._stored(at)]
+            return VectorCounts(sum(map(bool, vectors)), vectors.count(b""), vectors.count(None))
+
+        return self._answer(work)
+
+    def _vector(self, row: int, at: int) -> bytes | None:
+        found = self._books.vectors.get(row)
+        return None if found is None or found.since > at else found.vector
+
     def named_files(self) -> Result[NamedFiles, StorageFailure]:
         def work() -> NamedFiles:
             pages = [each.record for each in self._books.documents if isinstance(each.record.provenance, FromSnapshot)]
@@ -154,6 +217,12 @@ class MemoryView:
             for each in _alive(self._books.chunks, at)
             if each.chunk.document_id in records
         ]
+
+
+def _brief(record: DocumentRecord, rows: list[int]) -> DocumentBrief:
+    kind = record.source_class.value
+    place = min(rows, default=0), record.chunks
+    return DocumentBrief(record.document_id, record.source, kind, record.media_type, record.ingested_at, *place)
 
 
 def _wanted(stored: list[StoredChunk], wanted: ChunkQuery) -> list[StoredChunk]:
@@ -205,14 +274,12 @@ class MemoryStore:
         return self._change(lambda books: _recounted(books, analyzer, view_of))
 
     def outbox(self, view_of: ViewOf) -> Result[tuple[LexicalDocument, ...], StorageFailure]:
-        return self._with(lambda books: _told(books, sorted(books.outbox), lambda chunk: view_of(chunk.text)[0]))
+        return self._with(lambda books: _told(books, sorted(books.outbox), _view_in(books, view_of)))
 
     def everything(
         self, after: str, characters: int, view_of: ViewOf
     ) -> Result[tuple[LexicalDocument, ...], StorageFailure]:
-        return self._with(
-            lambda books: _told(books, _batch(books, after, characters), lambda chunk: view_of(chunk.text)[0])
-        )
+        return self._with(lambda books: _told(books, _batch(books, after, characters), _view_in(books, view_of)))
 
     def declare(self, build: int) -> Result[None, StorageFailure]:
         return self._change(lambda books: _declared(books, build))
@@ -271,6 +338,16 @@ class MemoryStore:
         return self._then(changed)
 
 
+def _view_in(books: _Books, view_of: ViewOf) -> Callable[[Chunk], str]:
+    """What is indexed of a chunk, its document's title included."""
+    return lambda chunk: _counted_in(books, view_of, chunk)[0]
+
+
+def _counted_in(books: _Books, view_of: ViewOf, chunk: Chunk) -> tuple[str, int]:
+    titles = {each.record.document_id: each.record.title for each in books.documents if each.life.until is None}
+    return view_of(chunk.text, chunk.locator.heading_path, titles[chunk.document_id])
+
+
 def _alive(rows: Iterable[AnyRow], at: int) -> list[AnyRow]:
     return [each for each in rows if each.life.at(at)]
 
@@ -302,9 +379,20 @@ def _staged(books: _Books, write: Write) -> _Books:
     chunks = _ended(books.chunks, at, lambda each: each.chunk.document_id in gone) + born
     statistics = _statistics_of(chunks, at, books.state.tip.statistics.longest)
     tip = Generation(Mark(at, token_after(books.state.tip.mark.token, write)), statistics, books.state.tip.analyzer)
+    vectors = {} if write.forget_vectors else dict(books.vectors)
+    manifest = None if write.forget_vectors else books.state.manifest
+    given = {new.row: each.vector for new, each in zip(born, counted, strict=True) if each.vector is not None}
+    given |= {each.row: each.vector for each in write.vectors if each.row not in vectors}
+    vectors |= {row: _Vector(at, vector) for row, vector in given.items()}
     return evolve(
         books,
-        state=evolve(books.state, tip=tip, settings=write.settings or books.state.settings),
+        state=evolve(
+            books.state,
+            tip=tip,
+            settings=write.settings or books.state.settings,
+            manifest=manifest or (write.manifest if given else None),
+        ),
+        vectors=vectors,
         documents=documents + tuple(_Document(record, _Lifetime(at)) for record in records),
         chunks=chunks,
         outbox=books.outbox | {each.chunk.document_id for each in (*ending, *born)},
@@ -328,6 +416,23 @@ def _broken_rule(books: _Books, write: Write, before: _Books) -> str | None:
     chunks = [(each.chunk.id, each.life.since) for each in books.chunks]
     if len(set(documents)) < len(documents) or len(set(chunks)) < len(chunks):
         return "an id twice in one generation"
+    return _wrong_vectors(books, write, before)
+
+
+def _wrong_vectors(books: _Books, write: Write, before: _Books) -> str | None:
+    given = [each.vector for new in write.documents for each in new.chunks if each.vector is not None]
+    given += [each.vector for each in write.vectors]
+    if not given:
+        return None
+    if write.manifest is None or books.state.manifest != write.manifest:
+        return "vectors of another embedder than those that are there"
+    if any(len(each) not in (0, 2 * write.manifest.dimensions) for each in given):
+        return "a vector of another length than its embedder's"
+    live = {each.row for each in books.chunks if each.life.until is None}
+    had = frozenset() if write.forget_vectors else before.vectors.keys()
+    rows = [each.row for each in write.vectors]
+    if len(set(rows)) < len(rows) or not live.issuperset(rows) or had & set(rows):
+        return "a vector for a chunk that is not there, or has one"
     return None
 
 
@@ -350,9 +455,14 @@ def _recounted(books: _Books, analyzer: str, view_of: ViewOf) -> _Books:
     at = books.state.tip.mark.generation + 1
     live = [each for each in books.chunks if each.life.until is None]
     born = tuple(
-        _Chunk(row, each.chunk, view_of(each.chunk.text)[1], _Lifetime(at))
+        _Chunk(row, each.chunk, _counted_in(books, view_of, each.chunk)[1], _Lifetime(at))
         for row, each in zip(count(books.next_row), live)
     )
+    carried = {
+        new.row: _Vector(at, books.vectors[old.row].vector)
+        for old, new in zip(live, born, strict=True)
+        if old.row in books.vectors
+    }
     token = token_after_recount(books.state.tip.mark.token, analyzer)
     return evolve(
         books,
@@ -360,17 +470,21 @@ def _recounted(books: _Books, analyzer: str, view_of: ViewOf) -> _Books:
         chunks=_ended(books.chunks, at, lambda _: True) + born,
         outbox=frozenset(),
         next_row=books.next_row + len(born),
+        vectors={**books.vectors, **carried},
     )
 
 
 def _declared(books: _Books, build: int) -> _Books:
     tip = books.state.tip.mark.generation
+    chunks = tuple(each for each in books.chunks if each.life.until is None or each.life.until > tip)
+    left = {each.row for each in chunks}
     return evolve(
         books,
         state=evolve(books.state, current=books.state.tip, build=build),
         documents=tuple(each for each in books.documents if each.life.until is None or each.life.until > tip),
-        chunks=tuple(each for each in books.chunks if each.life.until is None or each.life.until > tip),
+        chunks=chunks,
         outbox=frozenset(),
+        vectors={row: each for row, each in books.vectors.items() if row in left},
     )
 
 
