@@ -298,7 +298,7 @@ def test_bounds_decide_about_the_exit_code(tmp_path: Path, bounds: tuple[str, ..
 
 
 def test_what_is_below_a_bound_is_told_and_leaves_with_1(tmp_path: Path) -> None:
-    folder = collection(tmp_path / "set", (*JUDGEMENTS, "q2\tA/1\t1"))
+    folder = collection(tmp_path / "set", (*JUDGEMENTS, "q2\ta/1\t1"))
     ran = gk(tmp_path, "eval", folder.name, "--fail-under", "bm25:recall@100=0.9")
     assert ran.code == 1
     assert ran.err == "gk: bm25 reaches 0.7500, and bm25:recall@100=0.9 is wanted\n"
