@@ -1,0 +1,5 @@
+"""JSON over httpx, to endpoints that were judged."""
+
+from groundkit.adapters.posting.client import HttpPoster
+
+__all__ = ["HttpPoster"]

@@ -1,0 +1,94 @@
+"""Asking an endpoint with a JSON document: where it may be, and what can go wrong. Nothing here connects to anything."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Final, Protocol
+from urllib.parse import SplitResult, urlsplit
+
+from attrs import field, frozen
+
+from groundkit.core.result import Failure, Result, Success
+
+
+class PostProblem(Enum):
+    """`MISSING`: a package; `CONFIGURATION`: the address or the key; `REFUSED`: a status; `ANSWER`: no JSON, or too much."""
+
+    MISSING = "missing"
+    CONFIGURATION = "configuration"
+    UNREACHABLE = "unreachable"
+    REFUSED = "refused"
+    ANSWER = "answer"
+
+
+@frozen
+class PostFailed:
+    """Why there is no answer. `detail` holds no key and nothing of what was asked or answered."""
+
+    problem: PostProblem
+    detail: str
+
+
+class Poster(Protocol):
+    """One endpoint that takes JSON documents and answers with JSON."""
+
+    def post(self, body: dict[str, object]) -> Result[object, PostFailed]:
+        """The answer, as `json` reads it. Its shape is not judged here."""
+
+    def close(self) -> None:
+        """End connections. Closing twice does nothing."""
+
+
+@frozen
+class Endpoint:
+    """Where a server answers, whether it may be on this machine or network, and the key it wants ("" for none)."""
+
+    url: str
+    allow_local: bool = False
+    key: str = field(default="", repr=False)
+
+    @property
+    def host(self) -> str:
+        return urlsplit(self.url).hostname or ""
+
+
+#: After these a server may answer differently: too much at once, and what stands before it does not reach it.
+PASSING: Final = (408, 425, 429, 502, 503, 504)
+
+
+def endpoint_of(url: str, allow_local: bool, key: str) -> Result[Endpoint, PostFailed]:
+    """An endpoint, if its URL is one and its key fits into a header. Without `allow_local`, only https."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        return _no("the address of the endpoint is no URL")
+    why = _wrong(url, parts, allow_local)
+    if why is not None:
+        return _no(why)
+    if not (key.isascii() and (key.isprintable() or not key)) or " " in key:
+        return _no("the key has characters that no header takes")
+    return Success(Endpoint(url, allow_local, key))
+
+
+def below(url: str, path: str) -> str:
+    """The URL, with the path of a service at its end if it does not end in it already."""
+    parts = urlsplit(url)
+    found = parts.path.rstrip("/")
+    return url if found.endswith(path) else parts._replace(path=found + path).geturl()
+
+
+def _wrong(url: str, parts: SplitResult, allow_local: bool) -> str | None:
+    if not url.isascii() or any(each <= " " or each == "\\" for each in url):
+        return "the address of the endpoint has characters that no URL has"
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        return "the address of the endpoint is no http or https URL"
+    if parts.username is not None or parts.password is not None:
+        return "the address of the endpoint holds a login: give the key through the environment"
+    if parts.scheme == "http" and not allow_local:
+        return "the endpoint is not https; only one on this machine or network may be without, if that is allowed"
+    return None
+
+
+def _no(detail: str) -> Failure[PostFailed]:
+    return Failure(PostFailed(PostProblem.CONFIGURATION, detail))
