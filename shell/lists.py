@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, TypeAlias
 from attrs import Factory, define, evolve, field, frozen
 
 from groundkit.citations import merged_citation
-from groundkit.core.fusion import DEPTH
+from groundkit.core.fusion import DEPTH, fused, meaning_weight
 from groundkit.core.merging import groups
 from groundkit.core.model import RetrievalResult
 from groundkit.core.modes import Mode
 from groundkit.core.ports import LexicalIndex
 from groundkit.core.ranking import GhostRows
+from groundkit.core.reranking import read_scores
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.searching import ScoreParts
 from groundkit.core.storage import ChunksByRow, StorageFailure, StoredChunk, Within
@@ -99,7 +100,7 @@ class _Searching:
 
     @meaning.default
     def _meaning(self) -> ByMeaning:
-        return ByMeaning(self.pair, self.asked, self.within, self.models, self.watch.of)
+        return ByMeaning(self.pair, self.index, self.asked, self.within, self.models, self.watch.of)
 
     def first(self, wanted: int) -> Result[_List, SearchRefused]:
         """At least so many hits, if there are so many."""
@@ -143,43 +144,58 @@ class _Searching:
             return found
         near = found.unwrap()
         if self.request.abstain:
-            abstained = self.meaning.abstention(near, ())
-            if abstained is not None:
-                return Success(_List((), near.matches, True, abstained))
-        rows = self._in_order(dict(near.rows))
-        if isinstance(rows, Failure):
-            return rows
+            best = self._best_by_words()
+            share = best if isinstance(best, Failure) else self.meaning.support(best.unwrap())
+            if isinstance(share, Failure):
+                return share
+            why = self.meaning.abstained(near, share.unwrap())
+            if why is not None:
+                return Success(_List((), near.matches, True, why))
+        chunks = self._in_order(dict(near.rows))
+        if isinstance(chunks, Failure):
+            return chunks
         hits = tuple(
             Scored(chunk, score, ScoreParts(cosine=score, dense_rank=rank) if self.request.explain else None)
-            for rank, (chunk, score) in enumerate(rows.unwrap()[:count], 1)
+            for rank, (chunk, score) in enumerate(chunks.unwrap(), 1)
         )
         return Success(_List(hits, near.matches, len(hits) < count))
+
+    def _best_by_words(self) -> Result[StoredChunk | None, SearchRefused]:
+        first = self._by_words(1)
+        if isinstance(first, Failure):
+            return first
+        return Success(first.unwrap().hits[0].chunk if first.unwrap().hits else None)
 
     def _by_both(self, _: int) -> Result[_List, SearchRefused]:
         """Lists of a fixed depth, whatever page is asked for."""
         words = self._by_words(DEPTH)
         if isinstance(words, Failure):
             return words
-        near = self.meaning.nearest(DEPTH)
-        if isinstance(near, Failure):
-            return near
-        dense = self._in_order(dict(near.unwrap().rows))
+        found = self.meaning.nearest(DEPTH)
+        if isinstance(found, Failure):
+            return found
+        lexical, near = words.unwrap().hits, found.unwrap()
+        share = self.meaning.support(lexical[0].chunk if lexical else None)
+        if isinstance(share, Failure):
+            return share
+        if self.request.abstain:
+            why = self.meaning.abstained(near, share.unwrap())
+            if why is not None:
+                return Success(_List((), 0, True, why))
+        dense = self._in_order(dict(near.rows))
         if isinstance(dense, Failure):
             return dense
-        lexical = words.unwrap().hits
-        if self.request.abstain:
-            abstained = self.meaning.abstention(near.unwrap(), lexical)
-            if abstained is not None:
-                return Success(_List((), 0, True, abstained))
         with self.watch.of("fuse"):
-            hits = self._fused(lexical, dense.unwrap()[:DEPTH])
+            hits = self._fused(lexical, dense.unwrap(), share.unwrap())
         return Success(_List(hits, len(hits), True))
 
-    def _fused(self, lexical: Sequence[Scored], dense: Sequence[tuple[StoredChunk, float]]) -> tuple[Scored, ...]:
+    def _fused(
+        self, lexical: Sequence[Scored], dense: Sequence[tuple[StoredChunk, float]], share: float
+    ) -> tuple[Scored, ...]:
         chunks = {each.chunk.row: each.chunk for each in lexical} | {chunk.row: chunk for chunk, _ in dense}
         words = [each.chunk.row for each in lexical]
         near = [chunk.row for chunk, _ in dense]
-        scores = self.meaning.fused(words, near, lexical, dense)
+        scores = fused(((words, 1.0), (near, meaning_weight(share))))
         parts = self._parts(lexical, dense, scores) if self.request.explain else {}
         hits = [Scored(chunks[row], score, parts.get(row)) for row, score in scores.items()]
         return tuple(sorted(hits, key=_place))
@@ -216,7 +232,7 @@ class _Searching:
             return made
         read, rest = found.hits[:RERANKED], found.hits[RERANKED:]
         with self.watch.of("rerank"):
-            scores = self.meaning.reranked(made.unwrap(), [each.chunk.chunk.text for each in read])
+            scores = read_scores(made.unwrap().scores(self.meaning.text, [each.chunk.chunk.text for each in read]), len(read))
         if isinstance(scores, Failure):
             return scores
         again = [

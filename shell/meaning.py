@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from attrs import Factory, frozen
 
 from groundkit.core.embedding import EmbeddingIdentity, EmbedFailed, IdentityDiffers, Purpose
+from groundkit.core.folding import index_view
 from groundkit.core.reranking import RerankFailed
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.retrieval_ports import Embedder, Reranker, VectorIndex, VectorKey, VectorRow, VectorSearcher
@@ -54,6 +55,7 @@ class ByMeaning:
     """One search's way to the vectors of its generation."""
 
     pair: Pair
+    index: LexicalIndex
     asked: Understood
     within: Within | None
     models: Models | None
@@ -87,6 +89,26 @@ class ByMeaning:
         """What the query wants, without its conditions."""
         parsed = self.asked.parsed
         return " ".join(filter(None, (parsed.words.strip(), *parsed.phrases, *parsed.required)))
+
+    def support(self, best: StoredChunk | None) -> Result[float, RankFailure]:
+        """How much of the query the best passage by words says."""
+        query, searcher = self.asked.lexical, self.pair.searcher
+        if best is None or searcher is None:
+            return Success(0.0)
+        live = {}
+        for term in query.terms:
+            facts = searcher.facts(term)
+            if isinstance(facts, Failure):
+                return facts
+            live[term] = facts.unwrap().live
+        view, _ = index_view(best.chunk.text, best.chunk.locator.heading_path, best.record.title)
+        return Success(support(live, self.pair.generation.statistics.chunks, frozenset(self.index.terms(view))))
+
+    def abstained(self, near: Near, share: float) -> Abstained | None:
+        """Why there is no answer; None: there is one."""
+        if near.matches == 0:
+            return None  # nothing may be looked at: that is no hits, and no judgement
+        return abstained(share, near.level, near.rows[0][1] if near.rows else None)
 
     def _near(self, vector: bytes, limit: int, manifest: EmbeddingIdentity) -> Result[Near, MeaningRefused]:
         allowed = self._allowed()
