@@ -7,7 +7,7 @@ digits, marks and `_`, without the `_` at their ends: `snake_case` is one token,
 
 import re
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 
 #: Changes whenever the same text could give other tokens. Case folding and categories come from the Unicode tables.
 ANALYZER_RECIPE = f"words/1 fields/1 unicode/{unicodedata.unidata_version}"
@@ -84,13 +84,17 @@ def search_view(text: str) -> tuple[str, int]:
 def index_view(text: str, heading_path: tuple[str, ...], title: str) -> tuple[str, int]:
     """What is indexed of a chunk, and how many tokens: its search view, then those of title and headings, weighted."""
     view, tokens = search_view(text)
+    above, size = _above(heading_path, title)
+    return view + above, tokens + size
+
+
+@lru_cache(512)
+def _above(heading_path: tuple[str, ...], title: str) -> tuple[str, int]:
+    """What follows a text's own view, and its tokens. Chunks of one section have it in common."""
     above = heading_path if title in heading_path else (title, *heading_path)
     told = [each for each in map(search_view, above) if each[1]]
-    if not told:
-        return view, tokens
-    headings = f" {SEAM} ".join(each for each, _ in told)
-    size = sum(count for _, count in told) + len(told)
-    return view + f" {SEAM} {headings}" * HEADING_WEIGHT, tokens + size * HEADING_WEIGHT
+    headings = "".join(f" {SEAM} {each}" for each, _ in told)
+    return headings * HEADING_WEIGHT, (sum(count for _, count in told) + len(told)) * HEADING_WEIGHT
 
 
 def _view(text: str) -> str:

@@ -93,6 +93,16 @@ class Weights:
                 total += weight.idf * _NUMERATOR * count / (count + damping)
         return round(total, _DECIMALS)
 
+    def parts(self, chunk: Occurrences) -> tuple[tuple[str, float, int, float], ...]:
+        """Term, idf, occurrences and contribution of each term that the chunk has; their sum, rounded, is the score."""
+        damping = _FIXED + _BY_LENGTH * chunk.length / self.mean
+        counted = ((weight, chunk.counts.get(weight.term, 0)) for weight in self.terms)
+        return tuple(
+            (weight.term, weight.idf, count, weight.idf * _NUMERATOR * count / (count + damping))
+            for weight, count in counted
+            if count
+        )
+
     def bound(self, native: float) -> float:
         """No chunk with this native score or less has a greater live score."""
         slack = 1 + (len(self.terms) + 16) * 2.0**-23

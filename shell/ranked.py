@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from attrs import field, frozen
 
-from groundkit.core.folding import search_view
+from groundkit.core.folding import index_view
 from groundkit.core.ports import LexicalIndex, LexicalSearcher, StoreView
 from groundkit.core.query import LexicalQuery
 from groundkit.core.ranking import (
@@ -25,13 +25,17 @@ from groundkit.core.ranking import (
     Sizes,
     Steps,
     TermFacts,
+    Weights,
     exact_order,
     weights_of,
 )
 from groundkit.core.result import Failure, Result, Success
-from groundkit.core.storage import ChunksByRow, Generation, LexicalFailure, StorageFailure, StoredChunk
+from groundkit.core.storage import ChunksByRow, Generation, LexicalFailure, StorageFailure, StoredChunk, Within
 
-__all__ = ["Asked", "GhostRows", "RankFailure", "Ranked", "follow", "rank"]
+if TYPE_CHECKING:
+    from groundkit.core.searching import ScoreParts
+
+__all__ = ["Asked", "GhostRows", "RankFailure", "Ranked", "Ranking", "follow", "rank"]
 
 #: A tie of a hundred thousand chunks must not be held in memory.
 _KEPT_CHUNKS = 1024
@@ -39,10 +43,19 @@ _KEPT_CHUNKS = 1024
 
 @frozen
 class Ranked:
-    """A chunk and its score, rounded to 9 decimals."""
+    """A chunk and its score, rounded to 9 decimals; `parts`, if they were asked for, say where that comes from."""
 
     chunk: StoredChunk
     score: float
+    parts: "ScoreParts | None" = None
+
+
+@frozen
+class Ranking:
+    """Some of the best chunks, and how many match in all."""
+
+    hits: tuple[Ranked, ...]
+    matches: int
 
 
 RankFailure: TypeAlias = StorageFailure | LexicalFailure | GhostRows
@@ -56,19 +69,26 @@ def rank(
     query: LexicalQuery,
     limit: int,
     offset: int = 0,
-) -> Result[tuple[Ranked, ...], RankFailure]:
-    """The chunks at `offset` to `offset + limit` of the order (−score, source, start).
+    within: Within | None = None,
+    explain: bool = False,
+) -> Result[Ranking, RankFailure]:
+    """The chunks at `offset` to `offset + limit` of the order (−score, source, start), of those within.
 
-    `view` and `searcher` both speak of `generation` (`StoreState.generation(searcher.mark)`).
+    `view` and `searcher` both speak of `generation` (`StoreState.generation(searcher.mark)`). `within` changes no score.
     """
+    asked = Asked(view, index, searcher, generation.mark.generation, query, within)
     if limit < 1 or not query.terms:
-        return Success(())
+        found = asked.answer(NeedCandidates(1))
+        return found if isinstance(found, Failure) else Success(Ranking((), asked.matches))
     facts = _facts(searcher, query.terms)
     if isinstance(facts, Failure):
         return facts
-    steps = exact_order(weights_of(facts.unwrap(), generation.statistics), offset + limit)
-    ranked = follow(steps, Asked(view, index, searcher, generation.mark.generation, query))
-    return ranked if isinstance(ranked, Failure) else Success(ranked.unwrap()[offset:])
+    weights = weights_of(facts.unwrap(), generation.statistics)
+    ranked = follow(exact_order(weights, offset + limit), asked)
+    if isinstance(ranked, Failure):
+        return ranked
+    hits = ranked.unwrap()[offset:]
+    return Success(Ranking(asked.explained(hits, weights, offset) if explain else hits, asked.matches))
 
 
 def follow(steps: Steps, asked: "Asked") -> Result[tuple[Ranked, ...], RankFailure]:
@@ -104,12 +124,19 @@ class Asked:
     searcher: LexicalSearcher
     at: int
     query: LexicalQuery
+    within: Within | None = None
     kept: dict[int, StoredChunk] = field(factory=dict, init=False)
+    counted: list[int] = field(factory=list, init=False)
     wanted: frozenset[str] = field(init=False)
 
     @wanted.default
     def _wanted(self) -> frozenset[str]:
         return frozenset(self.query.terms)
+
+    @property
+    def matches(self) -> int:
+        """How many chunks match, once the engine was asked for candidates."""
+        return self.counted[-1]
 
     def answer(self, need: Need) -> Result[Answer, RankFailure]:
         match need:
@@ -130,10 +157,28 @@ class Asked:
         ranked.sort(key=lambda each: (-each.score, each.chunk.record.source, each.chunk.chunk.span.start))
         return Success(tuple(ranked))
 
+    def explained(self, hits: Sequence[Ranked], weights: Weights, offset: int) -> tuple[Ranked, ...]:
+        """The hits, the first of which has the rank after `offset`, with the parts of their scores."""
+        from groundkit.core.searching import ScoreParts, TermPart
+
+        return tuple(
+            Ranked(
+                hit.chunk,
+                hit.score,
+                ScoreParts(
+                    tuple(TermPart(*part) for part in weights.parts(self._occurrences_in(hit.chunk))),
+                    bm25=hit.score,
+                    bm25_rank=rank,
+                ),
+            )
+            for rank, hit in enumerate(hits, offset + 1)
+        )
+
     def _candidates(self, limit: int) -> Result[Candidates, RankFailure]:
-        found = self.searcher.candidates(self.query, limit)
+        found = self.searcher.candidates(self.query, limit, self.within)
         if isinstance(found, Failure):
             return found
+        self.counted.append(found.unwrap().matches)
         times = Counter(row for row, _ in found.unwrap().rows)
         if len(times) < len(found.unwrap().rows):
             return Failure(GhostRows(tuple(row for row, count in times.items() if count > 1)))
@@ -146,7 +191,8 @@ class Asked:
         return Success(CountedRows({row: self._occurrences_in(chunk) for row, chunk in chunks.unwrap().items()}))
 
     def _occurrences_in(self, chunk: StoredChunk) -> Occurrences:
-        terms = self.index.terms(search_view(chunk.chunk.text)[0])
+        view, _ = index_view(chunk.chunk.text, chunk.chunk.locator.heading_path, chunk.record.title)
+        terms = self.index.terms(view)
         return Occurrences(chunk.tokens, Counter(filter(self.wanted.__contains__, terms)))
 
     def _sizes(self, rows: tuple[int, ...]) -> Result[Sizes, RankFailure]:

@@ -9,9 +9,9 @@ from attrs import evolve, field, frozen
 
 from groundkit.core.changes import LexicalDocument
 from groundkit.core.query import LexicalQuery
-from groundkit.core.ranking import Candidates, Occurrences, TermFacts, Weights, weights_of
+from groundkit.core.ranking import Candidates, Occurrences, TermFacts, weights_of
 from groundkit.core.result import Failure, Result, Success
-from groundkit.core.storage import LexicalFailure, LexicalProblem, Mark, Statistics
+from groundkit.core.storage import LexicalFailure, LexicalProblem, Mark, Statistics, Within
 
 
 @frozen
@@ -114,10 +114,20 @@ class MemorySearcher:
     def facts(self, term: str) -> Result[TermFacts, LexicalFailure]:
         return Success(self._facts(term))
 
-    def candidates(self, query: LexicalQuery, limit: int) -> Result[Candidates, LexicalFailure]:
+    def candidates(
+        self, query: LexicalQuery, limit: int, within: Within | None = None
+    ) -> Result[Candidates, LexicalFailure]:
         weights = weights_of({term: self._facts(term) for term in query.terms}, self._statistics)
-        scored = sorted(self._matches(query, weights), key=lambda hit: (-hit[1], hit[0]))
+        scored = [
+            (row, weights.score(posting.occurrences))
+            for row, posting in self._meeting(query, within)
+            if any(term in posting.occurrences.counts for term in query.terms)
+        ]
+        scored.sort(key=lambda hit: (-hit[1], hit[0]))
         return Success(Candidates(tuple(scored[:limit]), len(scored)))
+
+    def meeting(self, query: LexicalQuery, within: Within | None = None) -> Result[frozenset[int], LexicalFailure]:
+        return Success(frozenset(row for row, _ in self._meeting(query, within)))
 
     def _facts(self, term: str) -> TermFacts:
         live = sum(term in posting.occurrences.counts for posting in self._rows.values())
@@ -126,18 +136,26 @@ class MemorySearcher:
         alone = weights_of({term: TermFacts(live, 0.0, 0.0)}, self._statistics)
         return TermFacts(live, alone.terms[0].idf, alone.mean)
 
-    def _matches(self, query: LexicalQuery, weights: Weights) -> Iterator[tuple[int, float]]:
+    def _meeting(self, query: LexicalQuery, within: Within | None) -> Iterator[tuple[int, _Posting]]:
         for row, posting in self._rows.items():
-            if _matches(posting, query):
-                yield row, weights.score(posting.occurrences)
+            if _inside(row, posting, within) and _meets(posting, query):
+                yield row, posting
 
 
-def _matches(posting: _Posting, query: LexicalQuery) -> bool:
+def _inside(row: int, posting: _Posting, within: Within | None) -> bool:
+    return within is None or (
+        (within.documents is None or posting.document_id in within.documents)
+        and (within.rows is None or row in within.rows)
+    )
+
+
+def _meets(posting: _Posting, query: LexicalQuery) -> bool:
     counts = posting.occurrences.counts
     return (
-        any(term in counts for term in query.terms)
-        and all(term in counts for term in query.required)
+        all(term in counts for term in query.required)
         and all(_stands(phrase, posting.terms) for phrase in query.phrases)
+        and not any(term in counts for term in query.excluded)
+        and not any(_stands(phrase, posting.terms) for phrase in query.excluded_phrases)
     )
 
 

@@ -11,7 +11,7 @@ from attrs import evolve, field, frozen
 
 from groundkit.adapters.tantivy_index import TantivyIndex
 from groundkit.core.changes import LexicalDocument, LexicalRow, SourceFailure
-from groundkit.core.folding import search_view
+from groundkit.core.folding import index_view
 from groundkit.core.model import Chunk, DocumentRecord, FromText, Locator, Span
 from groundkit.core.ports import LexicalIndex, LexicalSearcher
 from groundkit.core.query import LexicalQuery
@@ -29,7 +29,7 @@ from groundkit.core.storage import (
     StoredChunk,
     StoreState,
 )
-from groundkit.ranked import Asked, GhostRows, Ranked, follow, rank
+from groundkit.ranked import Asked, GhostRows, Ranked, Ranking, follow, rank
 from groundkit.testing.index_contract import query_for
 from groundkit.testing.memory_index import MemoryIndex
 
