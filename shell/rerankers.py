@@ -56,11 +56,10 @@ def reranker(
     provider, colon, model = name.partition(":")
     if colon and not model.strip():
         return _no(RerankProblem.UNKNOWN, f"{name!r} names no model")
-    match provider:
-        case "fastembed":
-            return Success(_local(model or DEFAULT_MODEL, allow_download, environment))
-        case "http":
-            return _remote(model, endpoint)
+    if provider == "fastembed":
+        return Success(_local(model or DEFAULT_MODEL, allow_download, environment))
+    if provider == "http":
+        return _remote(model, endpoint)
     known = ", ".join((*theirs, _NAMES))
     return _no(RerankProblem.UNKNOWN, f"there is no reranker {name!r}; there are {known}")
 

@@ -96,7 +96,7 @@ class HttpPoster:
                 passing = response.status_code in PASSING
                 return _failed(PostProblem.REFUSED, f"{host} answered with status {response.status_code}", passing)
             read = bytearray()
-            for piece in response.iter_bytes(65536):
+            for piece in response.iter_raw(65536):
                 read += piece
                 if len(read) > self._most:
                     return _failed(PostProblem.ANSWER, f"{host} answered with more than {self._most} bytes")
@@ -105,7 +105,7 @@ class HttpPoster:
     def _address(self) -> Result[tuple[str, dict[str, str], dict[str, object]], _Failed]:
         """Where to connect: to the very address that was judged, by the name that its certificate has."""
         endpoint = self._endpoint
-        # Compressed answers could be larger than what is read of them.
+        # Nothing is decompressed: it could be larger than what is read of it.
         headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
         if endpoint.key:
             headers["Authorization"] = f"Bearer {endpoint.key}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -32,8 +33,7 @@ class FastembedReranker:
             return loaded
         try:
             return Success(tuple(map(float, loaded.unwrap().rerank(query, list(texts), batch_size=_BATCH))))
-        except Exception as error:
-            # onnxruntime and the tokenizer raise classes of their own, straight below Exception.
+        except Exception as error:  # noqa: BLE001 - onnxruntime's and the tokenizer's own classes
             return _no(RerankProblem.ANSWER, f"{self.identity} failed ({type(error).__name__})")
 
     def close(self) -> None:
@@ -43,18 +43,17 @@ class FastembedReranker:
         if self._loaded is not None:
             return Success(self._loaded)
         try:
-            from fastembed.rerank.cross_encoder import TextCrossEncoder
-            from loguru import logger
+            encoders = import_module("fastembed.rerank.cross_encoder").TextCrossEncoder
+            logger = import_module("loguru").logger
         except ImportError:
             return _no(RerankProblem.MISSING, 'fastembed is not installed: pip install "groundkit[rerank]"')
         logger.disable("fastembed")
-        if self._model.lower() not in {each["model"].lower() for each in TextCrossEncoder.list_supported_models()}:
+        if self._model.lower() not in {each["model"].lower() for each in encoders.list_supported_models()}:
             detail = f"fastembed {version('fastembed')} knows no reranker {self._model!r}"
             return _no(RerankProblem.UNKNOWN, detail)
         try:
-            self._loaded = TextCrossEncoder(self._model, **self._where())
-        except Exception as error:
-            # It raises ValueError for a model that is not there, and what its downloader and onnxruntime raise.
+            self._loaded = encoders(self._model, **self._where())
+        except Exception as error:  # noqa: BLE001 - ValueError for what is not there, its downloader's, onnxruntime's
             return self._not_loaded(error)
         return Success(self._loaded)
 
