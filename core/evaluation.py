@@ -100,7 +100,7 @@ class Evaluation:
 
     `counted` queries are answerable and have something relevant; `unanswerable` ones should find nothing; `unjudged` ones are
     answerable, have nothing relevant and are in no mean. `documents` are those of the collection, `failed` those that could not
-    be ingested, `missing` what is judged and is not in the collection.
+    be ingested, `missing` what is judged and is not in the collection: sources, passages, chunks.
     """
 
     judged: str

@@ -153,6 +153,12 @@ def _holds(text: str, passage: str) -> bool:
     return passage in text or (half >= _LEAST_HALF and (passage[:half] in text or passage[half:] in text))
 
 
+def absent(passages: Sequence[str], text: str) -> list[str]:
+    """Those passages that a document's text does not hold, whatever the white space."""
+    flat = _flat(text)
+    return [each for each in passages if _flat(each) not in flat]
+
+
 #: Code points below which half a passage may stand anywhere.
 _LEAST_HALF = 24
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,8 +19,10 @@ from groundkit.core.judged import (
     JudgedProblem,
     JudgedQuery,
     JudgedRefused,
+    OfChunk,
     OfPassage,
     OfSource,
+    absent,
     file_of,
     markdown_of,
 )
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
 
 #: Where the documents of a test collection are written, and where their collection lies.
 _CORPUS, _INDEX = "corpus", ".groundkit"
+#: Code points of a missing passage by which it is told.
+_MOST_SHOWN = 60
 
 
 def evaluate(
@@ -97,16 +101,33 @@ def _tried(
     failed: int,
     on_progress: Progress | None,
 ) -> Evaluation:
-    sources = {record.source for record in collection.get_document_records()}
-    wanted = {
-        target.source
-        for query in judged.queries
-        for target, _ in query.targets
-        if isinstance(target, OfSource | OfPassage)
-    }
     done = evaluate_searches(searcher_of(collection, abstain=abstain), judged.name, judged.queries, stages, on_progress)
-    missing = tuple(sorted(wanted - sources))
-    return evolve(done, documents=len(sources), failed=failed, missing=missing)
+    documents = {record.source: record.document_id for record in collection.get_document_records()}
+    return evolve(done, documents=len(documents), failed=failed, missing=_missing(collection, judged, documents))
+
+
+def _missing(collection: Collection, judged: Judged, documents: Mapping[str, str]) -> tuple[str, ...]:
+    """What is judged and is not there: sources, passages of those that are, chunks."""
+    targets = {target for query in judged.queries for target, _ in query.targets}
+    sources = {target.source for target in targets if isinstance(target, OfSource | OfPassage)} - documents.keys()
+    wanted: dict[str, list[str]] = {}
+    for target in targets:
+        if isinstance(target, OfPassage) and target.source in documents:
+            wanted.setdefault(target.source, []).append(target.text)
+    passages = (
+        f"{source}: {_begun(text)}"
+        for source, texts in wanted.items()
+        for text in absent(texts, collection.document_text(documents[source]) or "")
+    )
+    chunks = {target.chunk_id for target in targets if isinstance(target, OfChunk)}
+    if chunks:
+        chunks -= {citation.chunk_id for citation in collection.citations()}
+    return tuple(sorted((*sources, *passages, *chunks)))
+
+
+def _begun(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 1] + "…"
 
 
 def searcher_of(collection: Collection, *, abstain: bool = True) -> Searching:

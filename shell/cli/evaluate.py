@@ -233,7 +233,9 @@ def _heading(evaluation: Evaluation) -> str:
     facts += [f"{evaluation.unanswerable:,} without an answer"] if evaluation.unanswerable else []
     facts += [f"{evaluation.unjudged:,} with nothing relevant, in no mean"] if evaluation.unjudged else []
     facts += [f"{evaluation.failed:,} documents could not be ingested"] if evaluation.failed else []
-    facts += [f"{len(evaluation.missing):,} judged sources are not there"] if evaluation.missing else []
+    facts += (
+        [f"{len(evaluation.missing):,} judged sources, passages or chunks are not there"] if evaluation.missing else []
+    )
     return f"{one_line(evaluation.judged)}: {', '.join(facts)}"
 
 

@@ -24,6 +24,8 @@ from groundkit.reports.signs import markup_line
 #: By what queries are told to be better or worse.
 MAIN = "ndcg@10"
 _BEST = ' class="best"'
+#: Columns of words beside the first.
+_TEXTS = ("Query", "Part")
 #: Code points of a query that a table shows.
 _MOST_SHOWN = 200
 
@@ -66,7 +68,7 @@ def _head(evaluation: Evaluation, made_at: str) -> Iterator[str]:
     yield f". Made {markup_line(made_at)}.</p>\n" if made_at else ".</p>\n"
     yield "</header>\n<main>\n"
     if evaluation.missing:
-        what = counted(len(evaluation.missing), "judged source")
+        what = f"{len(evaluation.missing):,} of what is judged is"
         names = ", ".join(f"<bdi>{markup_line(each)}</bdi>" for each in evaluation.missing[:10])
         yield f'<p class="short">{what} not in the collection: {names}{" …" if len(evaluation.missing) > 10 else ""}</p>\n'
 
@@ -117,7 +119,8 @@ def _table(caption: str, head: Sequence[str], rows: Iterable[tuple[str, Sequence
 
 def _scrolled(caption: str, head: Sequence[str], body: str) -> str:
     """A table that scrolls by itself where it is too wide, also by keyboard."""
-    names = "".join(f'<th scope="col">{markup_line(each)}</th>' for each in head)
+    kinds = (' class="text"' if each in _TEXTS else "" for each in head)
+    names = "".join(f'<th scope="col"{kind}>{markup_line(each)}</th>' for each, kind in zip(head, kinds, strict=True))
     return (
         f'<div class="scroll" role="region" tabindex="0" aria-label="{caption}">\n<table>\n'
         f"<thead><tr>{names}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>\n</div>\n"

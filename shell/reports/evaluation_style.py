@@ -32,7 +32,7 @@ a{color:var(--link)}
 table{border-collapse:collapse;background:var(--card)}
 th,td{text-align:start;font-weight:400;padding:.1875rem .75rem;border:1px solid var(--line);vertical-align:top}
 thead th{color:var(--muted);white-space:nowrap}
-thead th:not(:first-child){text-align:end}
+thead th:not(:first-child,.text){text-align:end}
 tbody th{overflow-wrap:normal;white-space:nowrap}
 td{text-align:end;font-variant-numeric:tabular-nums;white-space:nowrap;overflow-wrap:normal}
 td.text{text-align:start;white-space:normal;min-width:14rem}

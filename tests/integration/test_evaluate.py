@@ -226,12 +226,13 @@ def test_a_file_is_asked_of_the_collection_it_is_about(tmp_path: Path) -> None:
             {"query": "tail", "relevant": [chunk]},
             {"query": "level", "relevant": [{"source": "b.md", "text": "A tail  keeps"}]},
             {"query": "wing", "relevant": ["a.md", "gone.md"]},
+            {"query": "zeppelin", "relevant": [CHUNK, {"source": "b.md", "text": "A tail of\nsilk"}]},
             {"query": "submarine", "answerable": False},
             {"query": "wing", "answerable": False},
         )
         done = evaluate(judged, found)
-        assert (done.counted, done.unanswerable, done.missing) == (4, 2, ("gone.md",))
-        assert [row.outcomes["bm25"].scores["recall@10"] for row in done.rows[:4]] == [1, 1, 1, 0.5]  # type: ignore[index]
+        assert (done.counted, done.unanswerable, done.missing) == (5, 2, (CHUNK, "b.md: A tail of silk", "gone.md"))
+        assert [row.outcomes["bm25"].scores["recall@10"] for row in done.rows[:5]] == [1, 1, 1, 0.5, 0]  # type: ignore[index]
         assert done.stage("bm25").rightly_empty == 1
         assert evaluate(judged, found, limit_queries=2).counted == 2
         with pytest.raises(ConfigurationError, match="its own documents"):

@@ -60,7 +60,7 @@ def test_few_pairs_are_counted_out(pairs: list[tuple[float, float]]) -> None:
 def test_many_pairs_that_all_point_one_way_are_no_chance(count: int) -> None:
     found = compared([0.5] * count, [0.25] * count)
     assert not found.exact
-    assert found.p <= 4 / (PERMUTATIONS + 1)
+    assert 1 / (PERMUTATIONS + 1) <= found.p <= 10 / (PERMUTATIONS + 1)
 
 
 def test_random_signs_come_near_what_counting_out_gives() -> None:
