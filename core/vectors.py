@@ -27,7 +27,10 @@ def level_of(named: Iterable[tuple[str, bytes]]) -> float:
 
 def level(cosines: Sequence[float]) -> float:
     """The smallest of the cosines (rounded) that the part `UNRELATED` of them does not exceed; 1.0 without any."""
-    if not cosines:
-        return 1.0
+    return sorted(cosines)[place(len(cosines))] if cosines else 1.0
+
+
+def place(count: int) -> int:
+    """Where the level stands among so many cosines in ascending order, at least one."""
     part, whole = UNRELATED
-    return sorted(cosines)[-(-len(cosines) * part // whole) - 1]
+    return -(-count * part // whole) - 1
