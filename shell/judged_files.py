@@ -1,12 +1,9 @@
 """Files of judged queries: our JSON lines, or the `corpus`, `queries` and `qrels` files of test collections. Strictly read."""
 
-import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeAlias
-
-from attrs import Factory, frozen
+from typing import Any
 
 from groundkit.core.judged import (
     CorpusDocument,
@@ -22,9 +19,8 @@ from groundkit.core.judged import (
     file_of,
 )
 from groundkit.core.result import Failure, Result, Success
+from groundkit.judged_reading import Enough, JudgedFile, check_keys, objects_of, string_of, text_of
 
-#: Problems after which nobody reads on.
-MOST_PROBLEMS = 100
 #: Judgements, best first, that a folder may have under a name we know.
 _QRELS = ("qrels.tsv", "qrels/test.tsv")
 _HEAD = ("query-id", "corpus-id", "score")
@@ -33,26 +29,6 @@ _KEYS = ("id", "query", "relevant", "grades", "answerable")
 _TARGET_KEYS = ("source", "text")
 #: The id of an entry of a test collection, by either name it goes by.
 _IDS = ("_id", "id")
-
-Line: TypeAlias = tuple[int, dict[str, Any]]
-
-
-class _Enough(Exception):
-    """So much is wrong that nobody reads on."""
-
-
-@frozen
-class _File:
-    """One file that is being read: its name for messages, and where problems of all files go."""
-
-    path: Path
-    name: str
-    problems: list[JudgedProblem] = Factory(list)
-
-    def wrong(self, line: int, key: str, detail: str) -> None:
-        self.problems.append(JudgedProblem(self.name, line, key, detail))
-        if len(self.problems) >= MOST_PROBLEMS:
-            raise _Enough
 
 
 def read_judged(path: Path) -> Result[Judged, JudgedRefused]:
@@ -63,7 +39,7 @@ def read_judged(path: Path) -> Result[Judged, JudgedRefused]:
     problems: list[JudgedProblem] = []
     try:
         judged = _read(path, problems)
-    except _Enough:
+    except Enough:
         judged = None
     if problems or judged is None:
         return Failure(JudgedRefused(tuple(problems)))
@@ -85,16 +61,16 @@ def _read(path: Path, problems: list[JudgedProblem]) -> Judged | None:
     if is_judgements(path):
         inner = path.parent.name == "qrels" and not (path.parent / "corpus.jsonl").exists()
         return _collection(path.parent.parent if inner else path.parent, path, problems)
-    return _own(_File(path, path.name, problems))
+    return _own(JudgedFile(path, path.name, problems))
 
 
 # -- our own
 
 
-def _own(file: _File) -> Judged:
+def _own(file: JudgedFile) -> Judged:
     queries: list[JudgedQuery] = []
     taken: dict[str, int] = {}
-    for number, entry in _objects(file):
+    for number, entry in objects_of(file):
         query = _query(file, number, entry)
         if query is not None and query.id in taken:
             file.wrong(number, "id", f"{query.id} is that of line {taken[query.id]}, too")
@@ -106,11 +82,11 @@ def _own(file: _File) -> Judged:
     return Judged(file.name, tuple(queries))
 
 
-def _query(file: _File, line: int, entry: dict[str, Any]) -> JudgedQuery | None:
+def _query(file: JudgedFile, line: int, entry: dict[str, Any]) -> JudgedQuery | None:
     before = len(file.problems)
-    _unknown(file, line, entry, _KEYS, "")
-    text = _string(file, line, entry, "query")
-    name = _string(file, line, entry, "id") if "id" in entry else str(line)
+    check_keys(file, line, entry, _KEYS, "")
+    text = string_of(file, line, entry, "query")
+    name = string_of(file, line, entry, "id") if "id" in entry else str(line)
     answerable = entry.get("answerable", True)
     if type(answerable) is not bool:
         file.wrong(line, "answerable", "true or false is wanted")
@@ -124,7 +100,7 @@ def _query(file: _File, line: int, entry: dict[str, Any]) -> JudgedQuery | None:
     return JudgedQuery(name, text, targets, answerable)
 
 
-def _targets(file: _File, line: int, entry: dict[str, Any]) -> tuple[tuple[Target, int], ...]:
+def _targets(file: JudgedFile, line: int, entry: dict[str, Any]) -> tuple[tuple[Target, int], ...]:
     given, grades = entry.get("relevant", []), entry.get("grades")
     if type(given) is not list:
         file.wrong(line, "relevant", "a list is wanted")
@@ -142,18 +118,18 @@ def _targets(file: _File, line: int, entry: dict[str, Any]) -> tuple[tuple[Targe
     return tuple(zip(found, grades, strict=True)) if len(found) == len(given) else ()
 
 
-def _target(file: _File, line: int, given: Any, key: str) -> Target | None:
+def _target(file: JudgedFile, line: int, given: Any, key: str) -> Target | None:
     if type(given) is str and given:
         return OfChunk(given) if _CHUNK.fullmatch(given) else OfSource(given)
     if type(given) is not dict:
         file.wrong(line, key, "a source, a chunk id, or an object with source and text is wanted")
         return None
     before = len(file.problems)
-    _unknown(file, line, given, _TARGET_KEYS, key)
-    source = _string(file, line, given, "source", key)
+    check_keys(file, line, given, _TARGET_KEYS, key)
+    source = string_of(file, line, given, "source", key)
     if "text" not in given:
         return OfSource(source) if len(file.problems) == before else None
-    text = _string(file, line, given, "text", key)
+    text = string_of(file, line, given, "text", key)
     return OfPassage(source, text) if len(file.problems) == before else None
 
 
@@ -161,8 +137,8 @@ def _target(file: _File, line: int, given: Any, key: str) -> Target | None:
 
 
 def _collection(folder: Path, qrels: Path, problems: list[JudgedProblem]) -> Judged:
-    def file(path: Path) -> _File:
-        return _File(path, path.relative_to(folder).as_posix(), problems)
+    def file(path: Path) -> JudgedFile:
+        return JudgedFile(path, path.relative_to(folder).as_posix(), problems)
 
     corpus = tuple(_documents(file(folder / "corpus.jsonl")))
     asked = _asked(file(folder / "queries.jsonl"))
@@ -176,13 +152,13 @@ def _collection(folder: Path, qrels: Path, problems: list[JudgedProblem]) -> Jud
     return Judged(name, queries, corpus)
 
 
-def _documents(file: _File) -> Iterator[CorpusDocument]:
+def _documents(file: JudgedFile) -> Iterator[CorpusDocument]:
     taken: dict[str, int] = {}
-    for line, entry in _objects(file):
+    for line, entry in objects_of(file):
         name = _id(file, line, entry)
-        _unknown(file, line, entry, (*_IDS, "title", "text", "metadata"), "")
-        text = _string(file, line, entry, "text", empty=True)
-        title = _string(file, line, entry, "title", empty=True) if "title" in entry else ""
+        check_keys(file, line, entry, (*_IDS, "title", "text", "metadata"), "")
+        text = string_of(file, line, entry, "text", empty=True)
+        title = string_of(file, line, entry, "title", empty=True) if "title" in entry else ""
         if name in taken:
             file.wrong(line, "id", f"{name} is that of line {taken[name]}, too")
         elif name and file_of(name) is None:
@@ -191,18 +167,18 @@ def _documents(file: _File) -> Iterator[CorpusDocument]:
         yield CorpusDocument(name, title, text)
 
 
-def _asked(file: _File) -> dict[str, str]:
+def _asked(file: JudgedFile) -> dict[str, str]:
     asked: dict[str, str] = {}
-    for line, entry in _objects(file):
+    for line, entry in objects_of(file):
         name = _id(file, line, entry)
-        _unknown(file, line, entry, (*_IDS, "text", "metadata"), "")
+        check_keys(file, line, entry, (*_IDS, "text", "metadata"), "")
         if name in asked:
             file.wrong(line, "id", f"{name} is given twice")
-        asked[name] = _string(file, line, entry, "text")
+        asked[name] = string_of(file, line, entry, "text")
     return asked
 
 
-def _judgements(file: _File, asked: dict[str, str], documents: set[str]) -> dict[str, dict[Target, int]]:
+def _judgements(file: JudgedFile, asked: dict[str, str], documents: set[str]) -> dict[str, dict[Target, int]]:
     """The judged queries in the order of the file; who is not in it is not asked."""
     found: dict[str, dict[Target, int]] = {}
     for line, row in _rows(file):
@@ -231,88 +207,15 @@ def _judgements(file: _File, asked: dict[str, str], documents: set[str]) -> dict
     return found
 
 
-def _rows(file: _File) -> Iterator[tuple[int, list[str]]]:
-    for number, line in enumerate(_text(file).split("\n"), 1):
+def _rows(file: JudgedFile) -> Iterator[tuple[int, list[str]]]:
+    for number, line in enumerate(text_of(file).split("\n"), 1):
         if line.strip():
             yield number, line.rstrip("\r").split("\t")
 
 
-def _id(file: _File, line: int, entry: dict[str, Any]) -> str:
+def _id(file: JudgedFile, line: int, entry: dict[str, Any]) -> str:
     keys = [key for key in _IDS if key in entry]
     if len(keys) != 1:
         file.wrong(line, "id", "it is missing" if not keys else "there are both _id and id")
         return ""
-    return _string(file, line, entry, keys[0])
-
-
-# -- what all of them are made of
-
-
-def _text(file: _File) -> str:
-    try:
-        data = file.path.read_bytes()
-    except OSError as error:
-        file.wrong(0, "", (error.strerror or str(error)).lower())
-        return ""
-    try:
-        return data.removeprefix(b"\xef\xbb\xbf").decode()
-    except UnicodeDecodeError as error:
-        file.wrong(data.count(b"\n", 0, error.start) + 1, "", "it is not UTF-8")
-        return ""
-
-
-def _objects(file: _File) -> Iterator[Line]:
-    """The JSON objects of a file with one on each line."""
-    for number, line in enumerate(_text(file).split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            value = json.loads(line, object_pairs_hook=_once, parse_constant=_no_number)
-        except _NotOurs as error:
-            file.wrong(number, error.key, error.why)
-        except (ValueError, RecursionError):
-            file.wrong(number, "", "it is not JSON")
-        else:
-            if isinstance(value, dict):
-                yield number, value
-            else:
-                file.wrong(number, "", "an object is wanted")
-
-
-class _NotOurs(Exception):
-    def __init__(self, key: str, why: str) -> None:
-        super().__init__(why)
-        self.key, self.why = key, why
-
-
-def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise _NotOurs(next(name for name in names if names.count(name) > 1), "it is given more than once")
-    return members
-
-
-def _no_number(name: str) -> Any:
-    raise _NotOurs("", f"{name} is no number of JSON")
-
-
-def _unknown(file: _File, line: int, entry: dict[str, Any], known: Sequence[str], within: str) -> None:
-    for key in entry:
-        if key not in known:
-            file.wrong(
-                line, f"{within}.{key}" if within else key, f"there is no such key; there are {', '.join(known)}"
-            )
-
-
-def _string(file: _File, line: int, entry: dict[str, Any], key: str, within: str = "", *, empty: bool = False) -> str:
-    """A string of Unicode; with a problem where there is none, or where it is blank and must not be."""
-    value, where = entry.get(key), f"{within}.{key}" if within else key
-    if type(value) is not str:
-        file.wrong(line, where, "it is missing" if key not in entry else "a string is wanted")
-        return ""
-    if not value.strip() and not empty:
-        file.wrong(line, where, "it is empty")
-    if not value.isascii() and any("\ud800" <= sign <= "\udfff" for sign in value):
-        file.wrong(line, where, "it holds half a surrogate pair, which is no character")
-    return value
+    return string_of(file, line, entry, keys[0])

@@ -100,9 +100,7 @@ def eval_command(
     Every stage stands beside BM25, with the difference query by query and a randomisation test.
     """
     bounds = _bounds(fail_under, [stage.name for stage in stages_of(modes, rerank)])
-    if output is not None:
-        # Whether it can be written is told before the work, and not after it.
-        output.open("a").close()
+    _must_be_writable(output)
     endpoint = endpoint_of(model_url, model_local)
     own = brings_documents(judged)
     if not own and (keep is not None or embedder is not None):
@@ -131,6 +129,16 @@ def eval_command(
     for each in short:
         click.echo(f"gk: {each.stage} reaches {each.reached:.4f}, and {each.bound} is wanted", err=True)
     return 1 if short else 0
+
+
+def _must_be_writable(output: Path | None) -> None:
+    """Whether it can be written is told before the work, and not after it."""
+    if output is None:
+        return
+    try:
+        output.open("a").close()
+    except OSError as error:
+        raise click.BadParameter(f"{one_line(str(output))}: {error.strerror}", param_hint="--output") from error
 
 
 def _bounds(given: Sequence[str], stages: Sequence[str]) -> list[Bound]:

@@ -16,7 +16,8 @@ from groundkit.core.modes import Mode
 from groundkit.core.result import Failure, Success
 from groundkit.errors import ConfigurationError
 from groundkit.evaluating import evaluate_searches, stages_of
-from groundkit.judged_files import MOST_PROBLEMS, read_judged
+from groundkit.judged_files import read_judged
+from groundkit.judged_reading import MOST_PROBLEMS
 from groundkit.trial import evaluate
 
 CHUNK = "0123456789abcdef" * 2
@@ -315,6 +316,7 @@ def test_a_wrong_judged_set_is_a_wrong_request(tmp_path: Path) -> None:
     assert gk(tmp_path, "eval", "absent").code == 2
     assert gk(tmp_path, "eval", path.name, "--keep", "x").code == 2
     assert gk(tmp_path, "eval", path.name, "--modes", "bm26").code == 2
+    assert "nowhere/x" in gk(tmp_path, "eval", path.name, "-o", "nowhere/x").err
 
 
 # -- what must hold
