@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from attrs import evolve
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -10,7 +11,7 @@ from groundkit.core.folding import search_view
 from groundkit.core.ports import LexicalIndex, LexicalSearcher
 from groundkit.core.query import LexicalQuery, compile_query, parse
 from groundkit.core.result import Failure
-from groundkit.core.storage import LexicalProblem, Mark
+from groundkit.core.storage import LexicalProblem, Mark, Within
 
 #: Writing an index for each example is dear, and every subclass runs the same tests.
 few = settings(
@@ -25,9 +26,29 @@ writes = st.dictionaries(st.integers(0, 4), st.lists(texts, max_size=3), max_siz
 
 Held = dict[int, tuple[str, str]]
 
+phrases = st.lists(st.sampled_from(WORDS[:3]), min_size=2, max_size=3).map(tuple)
+words = st.lists(st.sampled_from(WORDS[:3]), max_size=2).map(tuple)
+#: What has to stand in a row and what must not, without terms.
+conditions = st.builds(
+    LexicalQuery,
+    st.just(()),
+    words.map(lambda some: some[:1]),
+    st.just(()),
+    words,
+    st.lists(phrases, max_size=2).map(tuple),
+)
+
 
 def name_of(document: int) -> str:
     return f"{document:032x}"
+
+
+_documents = st.frozensets(st.integers(0, 5), max_size=4).map(lambda some: frozenset(map(name_of, some)))
+_rows = st.one_of(
+    st.frozensets(st.integers(1, 30), max_size=12),
+    st.builds(range, st.integers(1, 9), st.integers(9, 40)).map(frozenset),
+)
+withins = st.builds(Within, st.none() | _documents, st.none() | _rows)
 
 
 class Writer:
@@ -158,6 +179,35 @@ class LexicalIndexContract:
         assert set(bound) == expected
         assert all(abs(score - free[row]) <= 1e-4 * free[row] for row, score in bound.items())
 
+    @few
+    @given(
+        st.lists(writes, min_size=1, max_size=3),
+        st.lists(texts, min_size=1, max_size=3),
+        conditions,
+        withins,
+    )
+    def test_conditions_and_places_decide_what_matches_and_change_no_score(
+        self, history: list[dict[int, list[str]]], queries: list[str], without: LexicalQuery, within: Within
+    ) -> None:
+        writer = Writer(self.make())
+        for documents in history:
+            writer.write(documents)
+        searcher = writer.searcher()
+        allowed = {
+            row for row, (name, text) in writer.rows.items() if _inside(row, name, within) and _fits(text, without)
+        }
+        asked = _analysed(writer.index, without)
+        assert searcher.meeting(asked, within).unwrap() == allowed
+        assert searcher.meeting(LexicalQuery(()), Within()).unwrap() == set(writer.rows)
+        assert searcher.meeting(LexicalQuery(())).unwrap() == set(writer.rows)
+        for text in queries:
+            query = query_for(writer.index, text)
+            free = dict(searcher.candidates(query, 1000).unwrap().rows)
+            narrowed = searcher.candidates(evolve(asked, terms=query.terms), 1000, within).unwrap()
+            assert {row for row, _ in narrowed.rows} == free.keys() & allowed
+            assert narrowed.matches == len(narrowed.rows)
+            assert all(abs(score - free[row]) <= 1e-4 * free[row] for row, score in narrowed.rows)
+
     def test_a_searcher_is_not_changed_by_later_writes(self) -> None:
         writer = Writer(self.make())
         first = writer.write({1: ["ferry"], 2: ["tide ferry"]})
@@ -199,6 +249,29 @@ class LexicalIndexContract:
         index.discard(None).unwrap()
         index.discard(None).unwrap()
         assert index.searcher(2).failure().problem is LexicalProblem.MISSING
+
+
+def _analysed(index: LexicalIndex, query: LexicalQuery) -> LexicalQuery:
+    """Words as the index's terms."""
+
+    def terms(words: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(index.terms(search_view(" ".join(words))[0]))
+
+    excluded_phrases = tuple(map(terms, query.excluded_phrases))
+    return LexicalQuery((), terms(query.required), (), terms(query.excluded), excluded_phrases)
+
+
+def _inside(row: int, document: str, within: Within) -> bool:
+    return (within.documents is None or document in within.documents) and (within.rows is None or row in within.rows)
+
+
+def _fits(text: str, query: LexicalQuery) -> bool:
+    held = text.split()
+    return (
+        set(query.required) <= set(held)
+        and not set(query.excluded) & set(held)
+        and not any(_stands(list(phrase), text) for phrase in query.excluded_phrases)
+    )
 
 
 def _stands(words: list[str], text: str) -> bool:

@@ -2,6 +2,7 @@
 
 import math
 import random
+import zlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -28,6 +29,7 @@ from groundkit.core.storage import (
     StorageFailure,
     StoredChunk,
     StoreState,
+    Within,
 )
 from groundkit.ranked import Asked, GhostRows, Ranked, Ranking, follow, rank
 from groundkit.testing.index_contract import query_for
@@ -70,11 +72,30 @@ def _place(chunk: StoredChunk) -> tuple[str, int]:
     return chunk.record.source, chunk.chunk.span.start
 
 
+#: Titles by the first letter of a source.
+_TITLES = {"s": "w9 guide", "t": "tie", "x": "w40"}
+
+
+def _headings(text: str) -> tuple[str, ...]:
+    """Of the texts of the collection; equal texts stand under equal headings, so that they can tie."""
+    chosen = zlib.crc32(text.encode()) if text.startswith("all ") else 0
+    return (f"w{chosen % 40} part", "w9 guide", "all w17")[: chosen % 4]
+
+
 def _stored(row: int, source: str, ordinal: int, text: str) -> StoredChunk:
-    record = DocumentRecord(f"id of {source}", source, FromText(), "", 0, 1, "text/plain", "", "", "")
+    title = _TITLES.get(source[0], "")
+    record = DocumentRecord(f"id of {source}", source, FromText(), "", 0, 1, "text/plain", title, "", "")
     span = Span(100_000 * ordinal, 100_000 * ordinal + len(text))
-    chunk = Chunk(f"{source}:{ordinal}", record.document_id, ordinal, span, text, Locator(1, 1))
-    return StoredChunk(row, chunk, search_view(text)[1], record)
+    locator = Locator(1, 1, _headings(text))
+    chunk = Chunk(f"{source}:{ordinal}", record.document_id, ordinal, span, text, locator)
+    return StoredChunk(row, chunk, index_view(text, locator.heading_path, title)[1], record)
+
+
+def _postings_view(chunk: StoredChunk) -> str:
+    """What ADR 0030 says is indexed: the text, and twice the title and the headings, each behind a mark; all folded here."""
+    path, title = chunk.chunk.locator.heading_path, chunk.record.title
+    above = [each for each in ((() if title in path else (title,)) + path) if each]
+    return " ".join([chunk.chunk.text, *[f"\x01 {each}" for each in above] * 2])
 
 
 @frozen
@@ -98,8 +119,10 @@ class History:
         rows = []
         for ordinal, text in enumerate(texts):
             self._rows[0] += 1
-            self.held[self._rows[0]] = _stored(self._rows[0], source, ordinal, text)
-            rows.append(LexicalRow(self._rows[0], search_view(text)[0]))
+            stored = _stored(self._rows[0], source, ordinal, text)
+            self.held[self._rows[0]] = stored
+            view, _ = index_view(text, stored.chunk.locator.heading_path, stored.record.title)
+            rows.append(LexicalRow(self._rows[0], view))
         return LexicalDocument(f"id of {source}", tuple(rows))
 
     def opened(self) -> "Opened":
@@ -107,7 +130,7 @@ class History:
         statistics = Statistics(len(lengths), sum(lengths), max(lengths, default=0))
         generation = Generation(Mark(self._writes[-1], "t"), statistics, self.index.analyzer)
         view = Rows(StoreState(generation, generation, 1, Settings()), self.held)
-        terms = {row: self.index.terms(search_view(chunk.chunk.text)[0]) for row, chunk in self.held.items()}
+        terms = {row: self.index.terms(_postings_view(chunk)) for row, chunk in self.held.items()}
         counts = {row: Counter(each) for row, each in terms.items()}
         return Opened(self.index, self.index.searcher(1).unwrap(), view, generation, terms, counts)
 
@@ -121,25 +144,30 @@ class Opened:
     terms: dict[int, list[str]]
     counts: dict[int, Counter[str]]
 
-    def ranked(self, text: str, limit: int) -> Result[tuple[Ranked, ...], object]:
-        return rank(self.view, self.index, self.searcher, self.generation, query_for(self.index, text), limit)
+    def ranked(
+        self, text: str, limit: int, query: LexicalQuery | None = None, within: Within | None = None
+    ) -> Result[Ranking, object]:
+        asked = query_for(self.index, text) if query is None else query
+        return rank(self.view, self.index, self.searcher, self.generation, asked, limit, 0, within, explain=True)
 
     def hits(self, text: str, limit: int) -> Hits:
-        return _hits(self.ranked(text, limit).unwrap())
+        return _hits(self.ranked(text, limit).unwrap().hits)
 
     def weights(self, query: LexicalQuery) -> Weights:
         facts = {term: self.searcher.facts(term).unwrap() for term in query.terms}
         return weights_of(facts, self.generation.statistics)
 
     def brute_force(self, text: str, limit: int) -> Hits:
+        return self.all_matches(query_for(self.index, text))[:limit]
+
+    def all_matches(self, query: LexicalQuery, within: Within | None = None) -> Hits:
         """Every live chunk by the formula of ADR 0007, with nothing of the code under test."""
-        query = query_for(self.index, text)
         chunks = len(self.counts)
         mean = sum(map(len, self.terms.values())) / max(1, chunks)
         live = {term: sum(term in each for each in self.counts.values()) for term in query.terms}
         scored: Hits = []
         for row, held in self.counts.items():
-            if not any(term in held for term in query.terms) or not self._fits(row, query):
+            if not any(term in held for term in query.terms) or not self._fits(row, query, within):
                 continue
             score = 0.0
             for term in query.terms:
@@ -147,12 +175,27 @@ class Opened:
                 length = 0.25 + 0.75 * len(self.terms[row]) / mean
                 score += idf * 2.2 * held[term] / (held[term] + 1.2 * length)
             scored.append((-round(score, 9), *_place(self.view.held[row])))
-        return [(-score, source, start) for score, source, start in sorted(scored)[:limit]]
+        return [(-score, source, start) for score, source, start in sorted(scored)]
 
-    def _fits(self, row: int, query: LexicalQuery) -> bool:
-        terms = self.terms[row]
-        runs = [terms[at : at + len(phrase)] for phrase in query.phrases for at in range(len(terms))]
-        return all(term in terms for term in query.required) and all(list(phrase) in runs for phrase in query.phrases)
+    def meeting(self, query: LexicalQuery, within: Within | None) -> set[int]:
+        return {row for row in self.terms if self._fits(row, query, within)}
+
+    def _fits(self, row: int, query: LexicalQuery, within: Within | None) -> bool:
+        terms, document = self.terms[row], self.view.held[row].record.document_id
+        if within is not None and within.documents is not None and document not in within.documents:
+            return False
+        if within is not None and within.rows is not None and row not in within.rows:
+            return False
+        return (
+            all(term in terms for term in query.required)
+            and all(_runs(phrase, terms) for phrase in query.phrases)
+            and not any(term in terms for term in query.excluded)
+            and not any(_runs(phrase, terms) for phrase in query.excluded_phrases)
+        )
+
+
+def _runs(phrase: tuple[str, ...], terms: list[str]) -> bool:
+    return any(tuple(terms[at : at + len(phrase)]) == phrase for at in range(len(terms)))
 
 
 def _hits(ranked: Sequence[Ranked]) -> Hits:
@@ -288,8 +331,8 @@ def test_a_page_is_a_part_of_the_whole(opening: Opening) -> None:
     opened = opening(many_segments)
     query = query_for(opened.index, "w5 w9 tie")
     asked = (opened.view, opened.index, opened.searcher, opened.generation, query)
-    pages = [_hits(rank(*asked, 7, offset).unwrap()) for offset in range(0, 35, 7)]
-    assert [hit for page in pages for hit in page] == _hits(rank(*asked, 35).unwrap())
+    pages = [_hits(rank(*asked, 7, offset).unwrap().hits) for offset in range(0, 35, 7)]
+    assert [hit for page in pages for hit in page] == _hits(rank(*asked, 35).unwrap().hits)
 
 
 def test_no_live_score_exceeds_the_bound_of_its_native_score(opening: Opening) -> None:
@@ -301,6 +344,81 @@ def test_no_live_score_exceeds_the_bound_of_its_native_score(opening: Opening) -
             for row, native in opened.searcher.candidates(query, 5000).unwrap().rows:
                 occurrences = Occurrences(len(opened.terms[row]), opened.counts[row])
                 assert weights.score(occurrences) <= weights.bound(native)
+
+
+# Conditions
+
+
+def _narrowings(opened: Opened) -> list[Within | None]:
+    chance = random.Random(3)
+    rows = sorted(opened.terms)
+    documents = sorted({chunk.record.document_id for chunk in opened.view.held.values()})
+    half = frozenset(chance.sample(rows, len(rows) // 2))
+    return [
+        None, Within(), Within(documents=frozenset()), Within(rows=frozenset()), Within(frozenset(), half),
+        Within(documents=frozenset(documents[::3])), Within(documents=frozenset({documents[5], "\0mark", "nobody's"})),
+        Within(rows=half), Within(rows=frozenset(chance.sample(rows, 5))), Within(rows=frozenset(rows)),
+        Within(rows=frozenset(rows[20:400:1]) - frozenset(rows[30:300:7])), Within(rows=frozenset({10**9})),
+        Within(frozenset(documents[1::2]), half),
+    ]  # fmt: skip
+
+
+_CONDITIONED = (
+    LexicalQuery(("w3", "w5"), excluded=("w9",)),
+    LexicalQuery(("all",), excluded=("w0", "w1"), excluded_phrases=(("w9", "guid"),)),
+    LexicalQuery(("all", "w17"), required=("w17",), excluded=("tie",)),
+    LexicalQuery(("all", "w5", "w9"), phrases=(("w5", "w9"),), excluded_phrases=(("all", "w17"),)),
+    LexicalQuery(("w40",)),
+    LexicalQuery(("w700", "w9"), excluded=("nothing",)),
+    LexicalQuery((), excluded=("w9",)),
+    LexicalQuery((), required=("w9",), excluded=("w3",)),
+    LexicalQuery(()),
+)
+
+
+@pytest.mark.parametrize("history", HISTORIES)
+def test_conditions_decide_what_matches_and_change_no_score(
+    history: Callable[[History], None], opening: Opening
+) -> None:
+    opened = opening(history)
+    for query in _CONDITIONED:
+        for within in _narrowings(opened):
+            exact = opened.all_matches(query, within)
+            ranking = opened.ranked("", 12, query, within).unwrap()
+            assert (_hits(ranking.hits), ranking.matches) == (exact[:12], len(exact))
+            assert opened.searcher.meeting(query, within).unwrap() == opened.meeting(query, within)
+
+
+def test_words_of_headings_and_titles_count_and_no_phrase_reaches_into_them(tmp_path: Path) -> None:
+    index = TantivyIndex(tmp_path / "c.lexical", "none")
+    index.start(1).unwrap()
+    history = History(index)
+    history.write({"sa": ["plain words"], "tb": ["plain words"], "ec": ["w9 words"]})
+    opened = history.opened()
+    assert [source for _, source, _ in opened.hits("guide", 10)] == ["sa"]
+    assert {source for _, source, _ in opened.hits("w9", 10)} == {"sa", "ec"}
+    assert opened.hits('"words w9"', 10) == opened.hits('"guide w9"', 10) == []
+    assert [source for _, source, _ in opened.hits('"w9 guide"', 10)] == ["sa"]
+
+
+def test_a_page_of_no_hits_still_counts_them(opening: Opening) -> None:
+    opened = opening(merged)
+    query = query_for(opened.index, "w5")
+    for within in _narrowings(opened):
+        assert opened.ranked("", 0, query, within).unwrap() == Ranking((), len(opened.all_matches(query, within)))
+
+
+def test_the_parts_of_a_score_add_up_to_it(opening: Opening) -> None:
+    opened = opening(a_fifth_updated)
+    for text in _queries():
+        for place, hit in enumerate(opened.ranked(text, 20).unwrap().hits, 1):
+            assert hit.parts is not None
+            assert (hit.parts.bm25, hit.parts.bm25_rank) == (hit.score, place)
+            assert round(sum(part.score for part in hit.parts.terms), 9) == hit.score
+            counted = opened.counts[hit.chunk.row]
+            assert {part.term: part.count for part in hit.parts.terms} == {
+                term: counted[term] for term in query_for(opened.index, text).terms if counted[term]
+            }
 
 
 # What goes wrong without each part
@@ -373,7 +491,7 @@ def test_a_tie_of_thousands_is_cut_by_source_and_start(tmp_path: Path) -> None:
 def test_a_candidate_without_a_live_chunk_is_damage_never_dropped(opening: Opening) -> None:
     opened = opening(one_segment)
     for text, limit in (("w5 w9", 10), ("all", 3), ("tie", 1)):
-        best = opened.ranked(text, limit).unwrap()[0].chunk.row
+        best = opened.ranked(text, limit).unwrap().hits[0].chunk.row
         held = {row: chunk for row, chunk in opened.view.held.items() if row != best}
         without = evolve(opened, view=Rows(opened.view.state, held))
         failed = without.ranked(text, limit)

@@ -25,6 +25,7 @@ from groundkit.core.ranking import (
     TermFacts,
     Weights,
     exact_order,
+    inverse_document_frequency,
     weights_of,
 )
 from groundkit.core.storage import Statistics
@@ -222,3 +223,17 @@ def test_scores_are_rounded_to_nine_decimals() -> None:
     weights = weights_of({"a": TermFacts(1, 1.0, 3.0)}, Statistics(7, 21, 5))
     score = weights.score(Occurrences(3, {"a": 1}))
     assert score == round(score, 9) == round(math.log(1 + 6.5 / 1.5), 9)
+
+
+@given(engines, questions)
+def test_the_parts_of_a_score_add_up_to_it(engine: Engine, terms: str) -> None:
+    weights = engine.weights(terms)
+    for text in engine.live:
+        parts = weights.parts(Occurrences(len(text), Counter(text)))
+        assert round(sum(score for _, _, _, score in parts), 9) == weights.score(Occurrences(len(text), Counter(text)))
+        assert [(term, count) for term, _, count, _ in parts] == [
+            (term, text.count(term)) for term in sorted(set(terms)) if term in text
+        ]
+        assert all(
+            idf == inverse_document_frequency(len(engine.live), engine.facts(term).live) for term, idf, _, _ in parts
+        )
