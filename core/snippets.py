@@ -1,0 +1,97 @@
+"""The stretch of a passage that says most of what was asked, and where in it the words stand. Offsets are code points."""
+
+import re
+from collections.abc import Callable, Sequence, Set
+from functools import cache
+
+from attrs import frozen
+
+from groundkit.core.boundaries import boundary_at_or_before
+from groundkit.core.model import Span
+
+#: Words as far as marking goes: what the index parts further is looked at sign by sign.
+_WORD = re.compile(r"\w+")
+#: How far a cut may move to stand between two words, as a part of the size.
+_GIVE = 8
+
+
+@frozen
+class Snippet:
+    """`span` is the stretch, `marks` the words in it that were asked for: ascending, disjoint, all in code points of the text
+    that the snippet is of."""
+
+    span: Span
+    marks: tuple[Span, ...]
+
+
+def snippet(text: str, wanted: Set[str], terms_of: Callable[[str], Sequence[str]], size: int) -> Snippet:
+    """About `size` code points of a text around most of the wanted terms; the beginning where it has none."""
+    found = places(text, wanted, cache(terms_of))
+    if len(text) <= size:
+        return Snippet(Span(0, len(text)), _joined(found))
+    first, last = _densest(found, size)
+    start = max(0, min(first - max(size - (last - first), 0) // 2, len(text) - size))
+    start, end = _between_words(text, start, min(len(text), start + size), size // _GIVE)
+    return Snippet(Span(start, end), _joined([each for each in found if start <= each[0] and each[1] <= end]))
+
+
+def places(text: str, wanted: Set[str], terms_of: Callable[[str], Sequence[str]]) -> list[tuple[int, int, str]]:
+    """Start, end and term of every word that is wanted; in scripts without blanks, of every sign."""
+    found: list[tuple[int, int, str]] = []
+    for word in _WORD.finditer(text):
+        terms = terms_of(word.group())
+        if len(terms) == 1:
+            found += [(word.start(), word.end(), term) for term in terms if term in wanted]
+        elif wanted & set(terms):
+            found += _signs(word.group(), word.start(), wanted, terms_of)
+    return found
+
+
+def _signs(
+    word: str, start: int, wanted: Set[str], terms_of: Callable[[str], Sequence[str]]
+) -> list[tuple[int, int, str]]:
+    parts = [(start + at, terms_of(sign)) for at, sign in enumerate(word)]
+    return [(at, at + 1, terms[0]) for at, terms in parts if len(terms) == 1 and terms[0] in wanted]
+
+
+def _joined(found: Sequence[tuple[int, int, str]]) -> tuple[Span, ...]:
+    """The places as spans, those that touch as one."""
+    spans: list[Span] = []
+    for start, end, _ in found:
+        if spans and spans[-1].end == start:
+            spans[-1] = Span(spans[-1].start, end)
+        else:
+            spans.append(Span(start, end))
+    return tuple(spans)
+
+
+def _densest(found: Sequence[tuple[int, int, str]], size: int) -> tuple[int, int]:
+    """From where to where the stretch goes that holds most different terms, then most; the first of those."""
+    best, stretch = (0, 0), (0, 0)
+    counts: dict[str, int] = {}
+    last = 0
+    for first, (start, _, term) in enumerate(found):
+        while last < len(found) and found[last][1] <= start + size:
+            counts[found[last][2]] = counts.get(found[last][2], 0) + 1
+            last += 1
+        if last <= first:  # one word longer than the whole stretch
+            last = first + 1
+            continue
+        worth = len(counts), last - first
+        if worth > best:
+            best, stretch = worth, (start, found[last - 1][1])
+        counts[term] -= 1
+        if not counts[term]:
+            del counts[term]
+    return stretch
+
+
+def _between_words(text: str, start: int, end: int, give: int) -> tuple[int, int]:
+    """The stretch with its cuts moved inwards to the next blank, if there is one near, and never within a cluster."""
+    if start:
+        blank = next((at + 1 for at in range(start, min(start + give, end)) if text[at].isspace()), None)
+        start = boundary_at_or_before(text, start) if blank is None else blank
+    if end < len(text):
+        blank = next((at for at in range(end, max(end - give, start), -1) if text[at].isspace()), None)
+        end = boundary_at_or_before(text, end) if blank is None else blank
+    return start, max(end, start)
