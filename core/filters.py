@@ -73,7 +73,9 @@ def _moment(value: str) -> str | None:
     if found is None:
         return None
     year, *rest = found.groups()
-    month, day, hour, minute, second = (int(part) if part else least for part, least in zip(rest, (1, 1, 0, 0, 0), strict=True))
+    month, day, hour, minute, second = (
+        int(part) if part else least for part, least in zip(rest, (1, 1, 0, 0, 0), strict=True)
+    )
     if not (1 <= month <= 12 and 1 <= day <= _DAYS[month - 1] and hour < 24 and minute < 60 and second < 60):
         return None
     return f"{year}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z"
@@ -178,7 +180,9 @@ def _glob(pattern: str, text: str) -> bool:
     parts = _parts_of(pattern)
     places = _onward(parts, {0}, True)
     for sign in text:
-        stepped = {place + (parts[place] not in _RUNS) for place in places if place < len(parts) and _fits(parts[place], sign)}
+        stepped = {
+            place + (parts[place] not in _RUNS) for place in places if place < len(parts) and _fits(parts[place], sign)
+        }
         places = _onward(parts, stepped, sign == "/")
     return len(parts) in places
 

@@ -73,9 +73,7 @@ def reranked(
     `keys` are source and start of each text. A failure is the model's own, or says what is wrong with its answer.
     """
     read = texts[:most]
-    if not read:
-        return Success(())
-    said = reranker.scores(query, read)
+    said = reranker.scores(query, read) if read else Success(())
     if isinstance(said, Failure):
         return said
     scores = judged(said.unwrap(), len(read))

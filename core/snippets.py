@@ -1,12 +1,13 @@
 """The stretch of a passage that says most of what was asked, and where in it the words stand. Offsets are code points."""
 
 import re
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cache
 
 from attrs import frozen
 
-from groundkit.core.boundaries import boundary_at_or_before
+from groundkit.core.boundaries import Boundaries
 from groundkit.core.model import Span
 
 #: Words as far as marking goes: what the index parts further is looked at sign by sign.
@@ -24,7 +25,7 @@ class Snippet:
     marks: tuple[Span, ...]
 
 
-def snippet(text: str, wanted: Set[str], terms_of: Callable[[str], Sequence[str]], size: int) -> Snippet:
+def snippet(text: str, wanted: AbstractSet[str], terms_of: Callable[[str], Sequence[str]], size: int) -> Snippet:
     """About `size` code points of a text around most of the wanted terms; the beginning where it has none."""
     found = places(text, wanted, cache(terms_of))
     if len(text) <= size:
@@ -35,7 +36,7 @@ def snippet(text: str, wanted: Set[str], terms_of: Callable[[str], Sequence[str]
     return Snippet(Span(start, end), _joined([each for each in found if start <= each[0] and each[1] <= end]))
 
 
-def places(text: str, wanted: Set[str], terms_of: Callable[[str], Sequence[str]]) -> list[tuple[int, int, str]]:
+def places(text: str, wanted: AbstractSet[str], terms_of: Callable[[str], Sequence[str]]) -> list[tuple[int, int, str]]:
     """Start, end and term of every word that is wanted; in scripts without blanks, of every sign."""
     found: list[tuple[int, int, str]] = []
     for word in _WORD.finditer(text):
@@ -48,7 +49,7 @@ def places(text: str, wanted: Set[str], terms_of: Callable[[str], Sequence[str]]
 
 
 def _signs(
-    word: str, start: int, wanted: Set[str], terms_of: Callable[[str], Sequence[str]]
+    word: str, start: int, wanted: AbstractSet[str], terms_of: Callable[[str], Sequence[str]]
 ) -> list[tuple[int, int, str]]:
     parts = [(start + at, terms_of(sign)) for at, sign in enumerate(word)]
     return [(at, at + 1, terms[0]) for at, terms in parts if len(terms) == 1 and terms[0] in wanted]
@@ -88,10 +89,11 @@ def _densest(found: Sequence[tuple[int, int, str]], size: int) -> tuple[int, int
 
 def _between_words(text: str, start: int, end: int, give: int) -> tuple[int, int]:
     """The stretch with its cuts moved inwards to the next blank, if there is one near, and never within a cluster."""
+    allowed = Boundaries(text).may_cut
     if start:
         blank = next((at + 1 for at in range(start, min(start + give, end)) if text[at].isspace()), None)
-        start = boundary_at_or_before(text, start) if blank is None else blank
+        start = next(filter(allowed, range(start, 0, -1)), 0) if blank is None else blank
     if end < len(text):
         blank = next((at for at in range(end, max(end - give, start), -1) if text[at].isspace()), None)
-        end = boundary_at_or_before(text, end) if blank is None else blank
+        end = next(filter(allowed, range(end, start, -1)), start) if blank is None else blank
     return start, max(end, start)

@@ -17,7 +17,7 @@ from groundkit.core.model import RetrievalResult
 from groundkit.core.modes import Mode
 from groundkit.core.ports import LexicalIndex
 from groundkit.core.ranking import GhostRows
-from groundkit.core.reranking import read_scores
+from groundkit.core.reranking import reranked
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.searching import ScoreParts
 from groundkit.core.storage import ChunksByRow, StorageFailure, StoredChunk, Within
@@ -28,8 +28,8 @@ from groundkit.searched import Scored, SearchAnswer, SearchRefused, SearchReques
 if TYPE_CHECKING:
     from groundkit.core.abstention import Abstained
 
-#: How many hits a list has in which neighbours are merged, and of how many the reranker reads the passages.
-MERGED, RERANKED = 200, 50
+#: How many hits a list has in which neighbours are merged, or of which a reranker reads the first.
+MERGED = 200
 
 
 @frozen
@@ -81,7 +81,9 @@ def listed(
         return cited
     stages = tuple(sorted(watch.seconds.items()))
     return Success(
-        SearchAnswer(cited.unwrap(), found.unwrap().matches, asked, request.mode, found.unwrap().abstained, stages)
+        SearchAnswer(
+            cited.unwrap(), found.unwrap().matches, asked, request.mode, found.unwrap().abstained, seconds=stages
+        )
     )
 
 
@@ -230,21 +232,21 @@ class _Searching:
         made = self.models.reranker(self.request.rerank)
         if isinstance(made, Failure):
             return made
-        read, rest = found.hits[:RERANKED], found.hits[RERANKED:]
+        texts = [each.chunk.chunk.text for each in found.hits]
+        keys = [(each.chunk.record.source, each.chunk.chunk.span.start) for each in found.hits]
         with self.watch.of("rerank"):
-            scores = read_scores(made.unwrap().scores(self.meaning.text, [each.chunk.chunk.text for each in read]), len(read))
-        if isinstance(scores, Failure):
-            return scores
-        again = [
-            evolve(each, score=score, parts=self._with_reranked(each, score))
-            for each, score in zip(read, scores.unwrap(), strict=True)
-        ]
-        # What nobody read has no such score: 0 stands for it, in the order it had.
-        behind = [evolve(each, score=0.0) for each in rest]
-        return Success(evolve(found, hits=(*sorted(again, key=_place), *behind)))
+            order = reranked(self.meaning.text, texts, keys, made.unwrap())
+        if isinstance(order, Failure):
+            return order
+        again = tuple(self._with_reranked(found.hits[place], score) for place, score in order.unwrap())
+        return Success(evolve(found, hits=again))
 
-    def _with_reranked(self, hit: Scored, score: float) -> ScoreParts | None:
-        return evolve(hit.parts or ScoreParts(), reranked=score) if self.request.explain else hit.parts
+    def _with_reranked(self, hit: Scored, score: float | None) -> Scored:
+        """What nobody read has no such score: 0 stands for it."""
+        if score is None:
+            return evolve(hit, score=0.0)
+        parts = evolve(hit.parts or ScoreParts(), reranked=score) if self.request.explain else hit.parts
+        return evolve(hit, score=score, parts=parts)
 
 
 def _place(hit: Scored) -> tuple[float, str, int]:

@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from attrs import Factory, frozen
 
+from groundkit.core.abstention import Abstained, abstained, support
 from groundkit.core.embedding import EmbeddingIdentity, EmbedFailed, IdentityDiffers, Purpose
 from groundkit.core.folding import index_view
 from groundkit.core.reranking import RerankFailed
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.retrieval_ports import Embedder, Reranker, VectorIndex, VectorKey, VectorRow, VectorSearcher
 from groundkit.core.searching import NoVectors
-from groundkit.core.storage import Mark, StorageFailure, Within
+from groundkit.core.storage import Mark, StorageFailure, StoredChunk, Within
 from groundkit.embedding import VectorRefusedAt, vectors_of
 from groundkit.reading import Pair
 
 if TYPE_CHECKING:
+    from groundkit.core.ports import LexicalIndex
     from groundkit.ranked import RankFailure
     from groundkit.searched import Understood
 
@@ -87,8 +89,7 @@ class ByMeaning:
     @property
     def text(self) -> str:
         """What the query wants, without its conditions."""
-        parsed = self.asked.parsed
-        return " ".join(filter(None, (parsed.words.strip(), *parsed.phrases, *parsed.required)))
+        return self.asked.parsed.wanted
 
     def support(self, best: StoredChunk | None) -> Result[float, RankFailure]:
         """How much of the query the best passage by words says."""
@@ -160,7 +161,7 @@ class ByMeaning:
     def _allowed(self) -> Result[frozenset[int] | None, RankFailure]:
         """The rows that meet the conditions; None: there are no conditions."""
         query = self.asked.lexical
-        if self.within is None and not (query.required or query.phrases or query.excluded or query.excluded_phrases):
+        if self.within is None and not query.conditional:
             return Success(None)
         assert self.pair.searcher is not None
         return self.pair.searcher.meeting(query, self.within)

@@ -110,7 +110,12 @@ _QUERY = {
     QueryProblem.TOO_LONG: "{} characters",
     QueryProblem.TOO_MANY_TERMS: "{} different words",
     QueryProblem.TOO_MANY_PHRASE_WORDS: "{} words in quotation marks",
-    QueryProblem.TOO_MANY_PHRASES: "{} phrases",
+    QueryProblem.TOO_MANY_PHRASES: "{} phrases and words with a sign",
+    QueryProblem.TOO_MANY_CONDITIONS: "{} conditions on fields",
+}
+_ASKS_FOR_NOTHING = {
+    QueryProblem.ONLY_EXCLUSIONS: "the query only says what is not wanted, so there is nothing to rank by: add a word that is",
+    QueryProblem.ONLY_CONDITIONS: "the query only says where to look, so there is nothing to rank by: add a word to look for",
 }
 
 _PATH = {
@@ -197,6 +202,8 @@ def _request_sentence(failure: _REQUESTS) -> str:
             return f"nothing to ingest in {', '.join(path or '.' for path in paths)}{passed}"
         case PathRefused(path, reason):
             return f"{path} {_PATH[reason]}"
+        case QueryRefused(problem) if problem in _ASKS_FOR_NOTHING:
+            return _ASKS_FOR_NOTHING[problem]
         case QueryRefused(problem, found, allowed):
             return f"the query has {_QUERY[problem].format(found)}; at most {allowed} are taken"
         case SettingsRefused(name, value, allowed):

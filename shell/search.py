@@ -38,7 +38,8 @@ def search(
     """The hits of a query in their order, nobody having looked at their sources yet."""
     asked = understood(request.query, index)
     if isinstance(asked, Failure):
-        return asked
+        refused = asked.failure()
+        return Success(SearchAnswer((), 0, None, request.mode, refused=refused)) if refused.asks_for_nothing else asked
     paired = reader.pair()
     if isinstance(paired, Failure):
         return paired

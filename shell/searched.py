@@ -66,14 +66,16 @@ class SearchAnswer:
     """The hits of one page, and how many there are in all (`matches`, exact).
 
     By meaning, every chunk with a vector is a match; hits of both lists and merged ones are counted as far as the lists go.
-    `abstained` says why a search by meaning has none. `seconds` are those that each stage took.
+    `abstained` says why a search by meaning has none, `refused` why a query has none that only says what is not wanted, or
+    where to look; then nothing is `understood`. `seconds` are those that each stage took.
     """
 
     hits: tuple[RetrievalResult, ...]
     matches: int
-    understood: Understood
+    understood: Understood | None
     mode: Mode = Mode.BM25
     abstained: Abstained | None = None
+    refused: QueryRefused | None = None
     seconds: tuple[tuple[str, float], ...] = field(default=(), eq=False)
 
 

@@ -24,6 +24,7 @@ from groundkit.cli.common import (
 from groundkit.cli.models import endpoint_of, endpoint_options
 from groundkit.cli.printable import one_line, printable
 from groundkit.core.model import RetrievalResult
+from groundkit.errors import error_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -135,6 +136,8 @@ def search_command(
             verify_bytes=verify_bytes,
             verify_seconds=verify_seconds,
         )
+        if answer.refused is not None:
+            raise error_of(answer.refused)
         if form == "human":
             _print(found, answer, text, offset, full, use_color(color), explain)
         else:
@@ -174,7 +177,8 @@ def _told(answer: "SearchAnswer", explain: bool) -> dict[str, object]:
 def _understood(answer: "SearchAnswer") -> tuple[str, ...]:
     from groundkit.core.query import explained
 
-    return explained(answer.understood.parsed, answer.understood.lexical)
+    asked = answer.understood
+    return () if asked is None else explained(asked.parsed, asked.lexical)
 
 
 def hit_data(found: "Collection", hit: RetrievalResult, rank: int, query: str) -> dict[str, object]:
