@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 from typing import Final, Protocol
-from urllib.parse import SplitResult, urlsplit
 
 from attrs import field, frozen
 
@@ -49,7 +49,17 @@ class Endpoint:
 
     @property
     def host(self) -> str:
-        return urlsplit(self.url).hostname or ""
+        """In lower case; an IPv6 address without its brackets."""
+        found = _URL.fullmatch(self.url)
+        return found["host"].strip("[]").lower() if found else ""
+
+
+#: Absolute, with a host, and without a second @ in front of it.
+_URL: Final = re.compile(
+    r"""(?P<scheme>[a-z][a-z0-9+.-]*)://(?:(?P<login>[^@/?\#]*)@)?(?P<host>\[[0-9a-f:.]+\]|[^:/?\#@\[\]]+)
+        (?::(?P<port>[0-9]{0,5}))?(?P<path>[^?\#]*)(?P<rest>.*)""",
+    re.VERBOSE | re.IGNORECASE | re.DOTALL,
+)
 
 
 #: After these a server may answer differently: too much at once, and what stands before it does not reach it.
@@ -58,12 +68,7 @@ PASSING: Final = (408, 425, 429, 502, 503, 504)
 
 def endpoint_of(url: str, allow_local: bool, key: str) -> Result[Endpoint, PostFailed]:
     """An endpoint, if its URL is one and its key fits into a header. Without `allow_local`, only https."""
-    try:
-        parts = urlsplit(url)
-        _ = parts.port
-    except ValueError:
-        return _no("the address of the endpoint is no URL")
-    why = _wrong(url, parts, allow_local)
+    why = _wrong(url, allow_local)
     if why is not None:
         return _no(why)
     if not (key.isascii() and (key.isprintable() or not key)) or " " in key:
@@ -73,21 +78,30 @@ def endpoint_of(url: str, allow_local: bool, key: str) -> Result[Endpoint, PostF
 
 def below(url: str, path: str) -> str:
     """The URL, with the path of a service at its end if it does not end in it already."""
-    parts = urlsplit(url)
-    found = parts.path.rstrip("/")
-    return url if found.endswith(path) else parts._replace(path=found + path).geturl()
+    found = _URL.fullmatch(url)
+    if found is None:
+        return url  # `endpoint_of` says that it is none
+    before = found["path"].rstrip("/")
+    return url if before.endswith(path) else f"{url[: found.start('path')]}{before}{path}{found['rest']}"
 
 
-def _wrong(url: str, parts: SplitResult, allow_local: bool) -> str | None:
-    if not url.isascii() or any(each <= " " or each == "\\" for each in url):
+def _wrong(url: str, allow_local: bool) -> str | None:
+    if not url.isascii() or any(each <= " " or each in "\\\x7f" for each in url):
         return "the address of the endpoint has characters that no URL has"
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    found = _URL.fullmatch(url)
+    if found is None or int(found["port"] or 0) > _LAST_PORT:
+        return "the address of the endpoint is no URL"
+    scheme = found["scheme"].lower()
+    if scheme not in ("http", "https"):
         return "the address of the endpoint is no http or https URL"
-    if parts.username is not None or parts.password is not None:
+    if found["login"] is not None:
         return "the address of the endpoint holds a login: give the key through the environment"
-    if parts.scheme == "http" and not allow_local:
+    if scheme == "http" and not allow_local:
         return "the endpoint is not https; only one on this machine or network may be without, if that is allowed"
     return None
+
+
+_LAST_PORT: Final = 65_535
 
 
 def _no(detail: str) -> Failure[PostFailed]:

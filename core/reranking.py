@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from enum import Enum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from attrs import frozen
 
@@ -12,8 +12,6 @@ from groundkit.core.result import Failure, Result, Success
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from groundkit.core.retrieval_ports import Reranker
 
 #: How many candidates are read at most: a model takes milliseconds for each.
 MOST_RERANKED = 50
@@ -37,6 +35,12 @@ class RerankFailed:
 
     problem: RerankProblem
     detail: str
+
+
+class _Reads(Protocol):
+    """What is needed of a `retrieval_ports.Reranker`."""
+
+    def scores(self, query: str, texts: Sequence[str]) -> Result[tuple[float, ...], RerankFailed]: ...
 
 
 def sigmoid(score: float) -> float:
@@ -66,7 +70,7 @@ def order_of(scores: Sequence[float], keys: Sequence[Key]) -> tuple[int, ...]:
 
 
 def reranked(
-    query: str, texts: Sequence[str], keys: Sequence[Key], reranker: Reranker, most: int = MOST_RERANKED
+    query: str, texts: Sequence[str], keys: Sequence[Key], reranker: _Reads, most: int = MOST_RERANKED
 ) -> Result[tuple[tuple[int, float | None], ...], RerankFailed]:
     """Every text's place in `texts`, the best first, with its score; None for those behind the first `most`.
 

@@ -18,6 +18,8 @@ _COMMANDS = {
     "rm": ("groundkit.cli.manage", "Take sources out of a collection; the files stay."),
     "drop": ("groundkit.cli.manage", "Remove a whole collection."),
     "doctor": ("groundkit.cli.manage", "Check everything a collection says of itself; --repair mends what can be."),
+    "eval": ("groundkit.cli.evaluate", "Ask judged queries, and say how good the answers are."),
+    "echo": ("groundkit.cli.echo", "Plant markers in passages, and see whether whatever answers cites the right one."),
     "demo": ("groundkit.cli.demo", "A guided tour in a temporary folder."),
     "completion": ("groundkit.cli.completion", "Print the completion script for a shell."),
 }
