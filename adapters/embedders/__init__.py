@@ -1,0 +1,1 @@
+"""Models that turn texts into vectors: one that comes with a package, and those of servers."""
