@@ -216,6 +216,25 @@ def test_a_test_collection_is_ingested_asked_and_gone(tmp_path: Path) -> None:
         evaluate(folder, keep=kept)
 
 
+def test_every_mode_stands_beside_bm25_and_its_parts_are_timed(tmp_path: Path) -> None:
+    pytest.importorskip("wordllama")
+    folder = collection(tmp_path / "set")
+    done = evaluate(folder, modes=("hybrid", "dense"), abstain=False)
+    assert [stage.name for stage in done.stages] == ["bm25", "dense", "hybrid"]
+    assert [bool(stage.beside) for stage in done.stages] == [False, True, True]
+    assert all(row.outcomes["dense"].found == 3 for row in done.rows)
+    assert {(each.stage, each.part) for each in done.latencies} >= {("dense", "embed"), ("hybrid", "fuse")}
+    assert done == evaluate(folder, modes=("hybrid", "dense"), abstain=False)
+
+
+def test_a_mode_that_the_collection_is_not_made_for_is_refused(tmp_path: Path) -> None:
+    judged = lines(tmp_path / "j.jsonl", {"query": "words", "relevant": ["a.md"]})
+    with groundkit.open(tmp_path / "index", base=write(tmp_path / "base", a_md="words\n")) as found:
+        found.ingest("")
+        with pytest.raises(ConfigurationError, match="vectors"):
+            evaluate(judged, found, modes=("dense",))
+
+
 def test_a_file_is_asked_of_the_collection_it_is_about(tmp_path: Path) -> None:
     base = write(tmp_path / "base", a_md="# Wings\n\nA wing gives lift.\n", b_md="# Tails\n\nA tail keeps it level.\n")
     with groundkit.open(tmp_path / "index", base=base) as found:
