@@ -38,6 +38,8 @@ _PLANTED = _THINGS[:6]
 
 #: How many subjects there are with a passage; each needs another one, its decoy.
 MOST_SUBJECTS: Final = len(_KINDS) * len(_PLANTED)
+#: How many subjects there are words for and no passage.
+MOST_ABSENT: Final = len(_KINDS) * (len(_THINGS) - len(_PLANTED))
 
 _PADDING = (
     "Keepers write it on the first page of the log and read it out at every change of the watch.",
@@ -139,8 +141,8 @@ def echo_plan(seed: str, subjects: int = 12, per_document: int = 4, absent: int 
     """
     if not (2 <= subjects <= MOST_SUBJECTS and subjects % 2 == 0):
         raise ValueError(f"subjects must be an even number from 2 to {MOST_SUBJECTS}")
-    if not (1 <= per_document <= subjects and 0 <= absent <= 2 * len(_KINDS)):
-        raise ValueError(f"per_document must be 1 to {subjects}, absent 0 to {2 * len(_KINDS)}")
+    if per_document < 1 or not 0 <= absent <= MOST_ABSENT:
+        raise ValueError(f"per_document must be 1 or more, absent 0 to {MOST_ABSENT}")
     names = [_subject(number) for number in range(subjects)]
     markers = [marker_of(seed, number) for number in range(subjects)]
     passages = [_passage(name, marker) for name, marker in zip(names, markers, strict=True)]
