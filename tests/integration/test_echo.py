@@ -59,8 +59,7 @@ def drifter(question: str, kb: Collection) -> EchoAnswer:
     path = kb.base / found.source
     said = path.read_text(encoding="utf-8")
     path.write_text("A line before it.\n" + said, encoding="utf-8")
-    drifted = EchoAnswer("see there", (found.chunk_id,))
-    return drifted
+    return EchoAnswer("see there", (found.chunk_id,))
 
 
 def by_id(question: str, kb: Collection) -> EchoAnswer:
