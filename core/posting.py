@@ -57,7 +57,7 @@ class Endpoint:
 #: Absolute, with a host, and without a second @ in front of it.
 _URL: Final = re.compile(
     r"""(?P<scheme>[a-z][a-z0-9+.-]*)://(?:(?P<login>[^@/?\#]*)@)?(?P<host>\[[0-9a-f:.]+\]|[^:/?\#@\[\]]+)
-        (?::(?P<port>[0-9]{0,5}))?(?P<path>[^?\#]*)(?P<rest>.*)""",
+        (?::(?P<port>[0-9]{0,5}))?(?P<path>(?:/[^?\#]*)?)(?P<rest>(?:[?\#].*)?)""",
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
 )
 

@@ -80,7 +80,7 @@ def _entry(given: object) -> tuple[int, float] | None:
     if not isinstance(given, dict):
         return None
     index, score = given.get("index"), given.get("relevance_score", given.get("score"))
-    if type(index) is not int or type(score) not in (int, float):
+    if type(index) is not int or isinstance(score, bool) or not isinstance(score, int | float):
         return None
     try:
         return index, float(score)
