@@ -1,7 +1,7 @@
 """The static token embeddings that the package wordllama carries: no server, no download, no code of that package.
 
-A vector is the sum of its tokens' weights, which are float16: multiples of 2⁻²⁴. In float64 such sums are exact up to 2²⁶
-tokens for weights below 8, so neither their order nor the machine changes them. Tokens are looked up text by text, without
+A vector is the sum of its tokens' weights, which are float16: multiples of 2⁻²⁴. In float64 such sums are exact up to 2²⁵
+tokens for weights below 16, as these are, so neither their order nor the machine changes them. Tokens are looked up text by text, without
 the threads of the tokenizer, whose handlers would disturb processes that fork.
 """
 

@@ -12,6 +12,9 @@ from groundkit.core.retrieval_ports import Embedder
 from groundkit.embedding import vectors_of
 from groundkit.testing.strategies import texts
 
+_shared = settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors], max_examples=25
+)
 _BATCHES = st.lists(texts(), max_size=6)
 
 
@@ -39,7 +42,7 @@ class EmbedderContract:
         with closing(self.make()) as other:
             assert other.identify().unwrap() == identity
 
-    @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=25)
+    @_shared
     @given(batch=_BATCHES)
     def test_there_is_one_answer_for_each_text_in_order(self, embedder: Embedder, batch: list[str]) -> None:
         together = embedder.embed(batch, Purpose.DOCUMENT).unwrap()
@@ -47,7 +50,7 @@ class EmbedderContract:
         assert vectors(embedder, batch) == tuple(vectors(embedder, [each])[0] for each in batch)
         assert vectors(embedder, batch[::-1]) == vectors(embedder, batch)[::-1]
 
-    @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=25)
+    @_shared
     @given(batch=_BATCHES)
     def test_every_vector_is_as_long_as_the_identity_says(self, embedder: Embedder, batch: list[str]) -> None:
         dimensions = embedder.identify().unwrap().dimensions
