@@ -92,7 +92,7 @@ def _between_words(text: str, start: int, end: int, give: int) -> tuple[int, int
     allowed = Boundaries(text).may_cut
     if start:
         blank = next((at + 1 for at in range(start, min(start + give, end)) if text[at].isspace()), None)
-        start = next(filter(allowed, range(start, 0, -1)), 0) if blank is None else blank
+        start = next(filter(allowed, range(start, end)), end) if blank is None else blank
     if end < len(text):
         blank = next((at for at in range(end, max(end - give, start), -1) if text[at].isspace()), None)
         end = next(filter(allowed, range(end, start, -1)), start) if blank is None else blank

@@ -16,10 +16,16 @@ if TYPE_CHECKING:
     from groundkit.core.abstention import Abstained as Abstained
     from groundkit.core.annotation_selectors import Selectors as Selectors
     from groundkit.core.auditing import Finding as Finding
+    from groundkit.core.echo import EchoOutcome as EchoOutcome
+    from groundkit.core.echo import EchoReport as EchoReport
     from groundkit.core.embedding import EmbeddingIdentity as EmbeddingIdentity
     from groundkit.core.embedding import EmbedFailed as EmbedFailed
     from groundkit.core.embedding import EmbedProblem as EmbedProblem
     from groundkit.core.embedding import Purpose as Purpose
+    from groundkit.core.evaluation import Evaluation as Evaluation
+    from groundkit.core.evaluation import Seen as Seen
+    from groundkit.core.evaluation import Stage as Stage
+    from groundkit.core.evaluation import StageResult as StageResult
     from groundkit.core.extraction import Anchor as Anchor
     from groundkit.core.extraction import Extraction as Extraction
     from groundkit.core.extraction import ExtractionFailed as ExtractionFailed
@@ -28,6 +34,8 @@ if TYPE_CHECKING:
     from groundkit.core.extraction import Hint as Hint
     from groundkit.core.extraction import NotExtracted as NotExtracted
     from groundkit.core.extraction import Page as Page
+    from groundkit.core.judged import JudgedQuery as JudgedQuery
+    from groundkit.core.judged import JudgedRefused as JudgedRefused
     from groundkit.core.links import link_of as link_of
     from groundkit.core.live import Live as Live
     from groundkit.core.live import LiveState as LiveState
@@ -68,6 +76,7 @@ if TYPE_CHECKING:
     from groundkit.core.searching import ScoreParts as ScoreParts
     from groundkit.core.searching import TermPart as TermPart
     from groundkit.core.settings import Settings as Settings
+    from groundkit.core.significance import Comparison as Comparison
     from groundkit.core.snippets import Snippet as Snippet
     from groundkit.core.storage import VectorCounts as VectorCounts
     from groundkit.core.units import OffsetMap as OffsetMap
@@ -85,6 +94,8 @@ if TYPE_CHECKING:
     from groundkit.core.word_diff import DiffPart as DiffPart
     from groundkit.doctor import Diagnosis as Diagnosis
     from groundkit.drop import Removed as Removed
+    from groundkit.echo import EchoAnswer as EchoAnswer
+    from groundkit.echo import run_echo as run_echo
     from groundkit.errors import CitationError as CitationError
     from groundkit.errors import ConfigurationError as ConfigurationError
     from groundkit.errors import EmbeddingError as EmbeddingError
@@ -115,6 +126,7 @@ if TYPE_CHECKING:
     from groundkit.travelling import load_citations as load_citations
     from groundkit.travelling import selectors_of as selectors_of
     from groundkit.travelling import to_web_annotation as to_web_annotation
+    from groundkit.trial import evaluate as evaluate
     from groundkit.uncollected import resolve_citation as resolve_citation
     from groundkit.uncollected import snapshot_dir_for as snapshot_dir_for
     from groundkit.uncollected import snapshot_path_for as snapshot_path_for
@@ -266,6 +278,26 @@ _HOME = {
         "groundkit.core.abstention": ("Abstained",),
         "groundkit.requests": ("ModelEndpoint",),
         "groundkit.searched": ("SearchAnswer",),
+        "groundkit.trial": ("evaluate",),
+        "groundkit.core.evaluation": (
+            "Evaluation",
+            "Seen",
+            "Stage",
+            "StageResult",
+        ),
+        "groundkit.core.judged": (
+            "JudgedQuery",
+            "JudgedRefused",
+        ),
+        "groundkit.core.significance": ("Comparison",),
+        "groundkit.core.echo": (
+            "EchoOutcome",
+            "EchoReport",
+        ),
+        "groundkit.echo": (
+            "EchoAnswer",
+            "run_echo",
+        ),
         "groundkit.verifying": ("Checked",),
     }.items()
     for name in names

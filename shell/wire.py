@@ -3,9 +3,11 @@
 from functools import cache
 from typing import Any
 
+from attrs import resolve_types
 from cattrs import Converter
 from cattrs.gen import make_dict_unstructure_fn, override
 
+from groundkit.core import model
 from groundkit.core.model import (
     Citation,
     DocumentRecord,
@@ -15,6 +17,7 @@ from groundkit.core.model import (
     extractor_of,
     source_class_of,
 )
+from groundkit.core.searching import ScoreParts
 
 #: Grows when a field of any JSON answer changes its meaning or goes.
 SCHEMA = 1
@@ -29,6 +32,8 @@ def _converter() -> Converter:
         converter.register_unstructure_hook(kind, _flat(converter, kind))
     converter.register_unstructure_hook(FoundIn, _flat_span(make_dict_unstructure_fn(FoundIn, converter)))
     converter.register_unstructure_hook(Verification, _told(converter))
+    # Its annotation is a name until somebody wants the type.
+    resolve_types(RetrievalResult, {**vars(model), "ScoreParts": ScoreParts})
     plain = make_dict_unstructure_fn(RetrievalResult, converter, citation=override(), locator=override(omit=True))
     converter.register_unstructure_hook(RetrievalResult, plain)
     return converter

@@ -32,7 +32,7 @@ LATE = {
 }
 #: The standard library's modules that compute and do nothing else.
 PURE = {
-    "__future__", "bisect", "codecs", "collections", "contextlib", "dataclasses", "difflib", "enum", "functools", "hashlib", "heapq", "html", "http",
+    "__future__", "base64", "bisect", "codecs", "collections", "contextlib", "dataclasses", "difflib", "enum", "functools", "hashlib", "heapq", "html", "http",
     "ipaddress", "itertools", "math", "operator", "re", "string", "struct", "textwrap", "types", "typing", "unicodedata",
 }  # fmt: skip
 

@@ -1,6 +1,8 @@
 """Queries and texts after public bug reports: none raises, none kills the process, and words are found."""
 
 import json
+import random
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -29,13 +31,22 @@ def sea(tmp_path: Path) -> Writer:
 
 
 def _asked(writer: Writer, text: str) -> set[int] | QueryProblem:
+    """The rows found; a query that asks for nothing has none."""
     query = parse(text)
     if isinstance(query, Failure):
         return query.failure().problem
     compiled = compile_query(query.unwrap(), lambda part: writer.index.terms(search_view(part)[0]))
     if isinstance(compiled, Failure):
-        return compiled.failure().problem
+        return set() if compiled.failure().asks_for_nothing else compiled.failure().problem
     return found(writer.searcher(), compiled.unwrap())
+
+
+#: A sign right before a word or a quotation mark, after white space: what is syntax for a word. Fields need a colon.
+_SIGNED = re.compile(r"""(?<!\S)[-+][\w"]""")
+
+
+def _plain(text: str) -> bool:
+    return '"' not in text and not _SIGNED.search(text)
 
 
 def test_special_characters_ask_for_the_words_between_them(sea: Writer) -> None:
@@ -45,10 +56,12 @@ def test_special_characters_ask_for_the_words_between_them(sea: Writer) -> None:
         answer = _asked(sea, text)
         assert not isinstance(answer, QueryProblem)
         words = set(search_view(text)[0].split())
-        if '"' not in text:
+        if _plain(text):
             assert (1 in answer) == bool(words & set(search_view(FISH)[0].split()))
     assert _asked(sea, "fish days:") == {1, 3}
-    assert _asked(sea, "-fish") == _asked(sea, "NOT fish") == _asked(sea, "fish") == {1}
+    assert _asked(sea, "NOT fish") == _asked(sea, "fish") == _asked(sea, "- fish") == {1}
+    assert _asked(sea, "-fish") == set()
+    assert (_asked(sea, "sea -fish"), _asked(sea, "sea +days")) == ({3}, {3})
     assert _asked(sea, "") == _asked(sea, " \n\0 ") == _asked(sea, "++") == set()
     assert _asked(sea, "C++") == _asked(sea, "c") == {1}
 
@@ -58,9 +71,26 @@ def test_special_characters_ask_for_the_words_between_them(sea: Writer) -> None:
 def test_no_query_raises_and_unquoted_words_match(sea: Writer, text: str) -> None:
     answer = _asked(sea, text)
     words = set(search_view(text)[0].split())
-    if '"' not in text:
+    if _plain(text):
         assert isinstance(answer, set)
         assert ({"fish", "sea"} & words != set()) <= (1 in answer)
+
+
+_FRAGMENTS = (
+    *"()[]{}\"'+-*?:^~\\/!&|<>@#%=,; \0", "fish", "sea", "days", "-", "--", "AND", "NOT", "NEAR(", "source:", "source:*", "class:x",
+    "after:", "before:2020", "heading:a", "type:pdf", "C++", "12:30", "it's", "[E0308]", "https://x/?a=b", "\u202e", "\ud800",
+    "\u3000", "東京", "\U0001f600", "\ufeff", "e\u0301",
+)  # fmt: skip
+
+
+def test_ten_thousand_queries_put_together_from_syntax_are_all_answered(sea: Writer) -> None:
+    draw = random.Random(12)
+    for _ in range(10_000):
+        text = "".join(draw.choice(("", " ")) + draw.choice(_FRAGMENTS) for _ in range(draw.randint(1, 12)))
+        answer = _asked(sea, text)
+        assert isinstance(answer, set), text
+        if _plain(text) and ":" not in text and "fish" in search_view(text)[0].split():
+            assert 1 in answer, text
 
 
 @pytest.mark.parametrize("unit", ["(", "-", "((test)) ", "a OR ", '"', '" ', "\\", "w w "])
