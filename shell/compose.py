@@ -144,7 +144,8 @@ class ModelOffers:
     def reranker(self, name: str) -> Result[Reranker, RerankFailed]:
         from groundkit.rerankers import reranker, reranker_endpoint
 
-        return reranker(name, reranker_endpoint(self.endpoint), self.rerankers)
+        download = self.endpoint is not None and self.endpoint.allow_download
+        return reranker(name, reranker_endpoint(self.endpoint), self.rerankers, download)
 
 
 def ports_for(

@@ -56,8 +56,9 @@ def not_a_path(given: str) -> NotAPath | None:
 class ModelEndpoint:
     """Where embedders and rerankers of a server answer, and whether that may be on this machine or network.
 
-    None: as the environment says.
+    None: as the environment says. With `allow_download`, a reranker that runs here may fetch its model.
     """
 
     url: str | None = None
     allow_local: bool | None = None
+    allow_download: bool = False

@@ -26,10 +26,23 @@ def endpoint_options(command: F) -> F:
     return url(local(command))
 
 
-def endpoint_of(url: str | None, local: bool) -> "ModelEndpoint | None":
+def rerank_options(command: F) -> F:
+    """`--rerank` and `--rerank-download`."""
+    name = click.option(
+        "--rerank",
+        metavar="NAME",
+        help='Have a model read the first hits: fastembed:MODEL (extra "rerank"), http:MODEL.',
+    )
+    download = click.option(
+        "--rerank-download", is_flag=True, help="Let fastembed fetch that model, if it is not here."
+    )
+    return name(download(command))
+
+
+def endpoint_of(url: str | None, local: bool, download: bool = False) -> "ModelEndpoint | None":
     """What the options say; None where they say nothing."""
-    if url is None and not local:
+    if url is None and not local and not download:
         return None
     from groundkit.requests import ModelEndpoint
 
-    return ModelEndpoint(url, local or None)
+    return ModelEndpoint(url, local or None, download)
