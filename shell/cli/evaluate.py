@@ -57,6 +57,7 @@ def _modes(context: click.Context, parameter: click.Parameter, given: str) -> tu
     help=f"Of {', '.join(Mode)}; {BASELINE} is always asked, too.",
 )
 @click.option("--rerank", metavar="NAME", help="Also ask the last of these modes with this model reranking.")
+@click.option("--rerank-download", is_flag=True, help="Let fastembed fetch that model, if it is not here.")
 @click.option("--embedder", metavar="NAME", help="What makes the vectors of JUDGED's own documents (else: wordllama).")
 @endpoint_options
 @click.option("--abstain/--no-abstain", default=True, show_default=True, help="Let searches by meaning find nothing.")
@@ -83,6 +84,7 @@ def eval_command(
     collection: str,
     modes: tuple[Mode, ...],
     rerank: str | None,
+    rerank_download: bool,
     embedder: str | None,
     model_url: str | None,
     model_local: bool,
@@ -101,7 +103,7 @@ def eval_command(
     """
     bounds = _bounds(fail_under, [stage.name for stage in stages_of(modes, rerank)])
     _must_be_writable(output)
-    endpoint = endpoint_of(model_url, model_local)
+    endpoint = endpoint_of(model_url, model_local, rerank_download)
     own = brings_documents(judged)
     if not own and (keep is not None or embedder is not None):
         raise click.UsageError("--keep and --embedder go with a JUDGED that brings its own documents")
