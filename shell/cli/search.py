@@ -21,7 +21,7 @@ from groundkit.cli.common import (
     style,
     use_color,
 )
-from groundkit.cli.models import endpoint_of, endpoint_options
+from groundkit.cli.models import endpoint_of, endpoint_options, rerank_options
 from groundkit.cli.printable import one_line, printable
 from groundkit.core.model import RetrievalResult
 from groundkit.errors import error_of
@@ -65,9 +65,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="By meaning: give no hits where nothing seems to be an answer.",
 )
-@click.option(
-    "--rerank", metavar="NAME", help='Have a model read the first hits: fastembed:MODEL (extra "rerank"), http:MODEL.'
-)
+@rerank_options
 @click.option("--explain", is_flag=True, help="Say how the query was understood, and where each score comes from.")
 @click.option("--verify/--no-verify", default=True, show_default=True, help="Look at the source of each hit again.")
 @click.option(
@@ -101,6 +99,7 @@ def search_command(
     merge: bool,
     abstain: bool,
     rerank: str | None,
+    rerank_download: bool,
     explain: bool,
     model_url: str | None,
     model_local: bool,
@@ -121,7 +120,7 @@ def search_command(
     text = " ".join(query)
     if not text.strip():
         raise click.UsageError("the query is empty")
-    with opened(index_dir, collection, endpoint=endpoint_of(model_url, model_local)) as found:
+    with opened(index_dir, collection, endpoint=endpoint_of(model_url, model_local, rerank_download)) as found:
         answer = found.answer(
             text,
             limit=limit,
@@ -296,7 +295,8 @@ def _print_hit(
     from groundkit.cli.excerpts import excerpt, marked, wrapped
 
     where = linked(style(place(hit.citation), color, bold=True), hit.citation, None)
-    score = style(f"{hit.score:.3f}", color, dim=True)
+    # Fused scores are small: one list gives at most a sixtieth.
+    score = style(f"{hit.score:.3f}" if hit.score >= 1 else f"{hit.score:.4f}", color, dim=True)
     click.echo(f"{rank}. {where}  {badge(hit.verification, color)}  {score}{incomplete_mark(hit.incomplete, color)}")
     if hit.verification is not None and not hit.verification:
         click.echo(f"{_MARGIN}{one_line(hit.verification.detail)}")
