@@ -122,7 +122,7 @@ class _Searching:
 
     def _limited(self, first: _First, wanted: int) -> Result[_List, SearchRefused]:
         """So many hits with no more of one source than allowed: twice as many are looked at until there are enough."""
-        depth = wanted
+        depth = wanted if self.request.per_source is None else 2 * wanted
         while True:
             found = first(depth)
             if isinstance(found, Failure) or self.request.per_source is None:
