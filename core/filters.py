@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 if TYPE_CHECKING:
-    from groundkit.core.storage import DocumentBrief
+    from groundkit.core.briefs import DocumentBrief
 
 
 class Field(StrEnum):

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from contextlib import AbstractContextManager
 
+    from groundkit.core.briefs import DocumentBrief, VectorCounts, Within
     from groundkit.core.changes import LexicalDocument, SourceFailure, Write
     from groundkit.core.embedding import EmbedFailed
     from groundkit.core.extraction import (
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from groundkit.core.sources import ReadFailure, ReadSource
     from groundkit.core.storage import (
         ChunkQuery,
-        DocumentBrief,
         KeptListing,
         KeptUnread,
         LexicalFailure,
@@ -44,8 +44,6 @@ if TYPE_CHECKING:
         StorageFailure,
         StoredChunk,
         StoreState,
-        VectorCounts,
-        Within,
     )
     from groundkit.core.urls import WebUrl
     from groundkit.core.walking import Explanation, Found, WalkRequest

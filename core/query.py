@@ -3,13 +3,16 @@
 import re
 from collections.abc import Callable, Iterable
 from enum import Enum
+from functools import cache
 from itertools import chain
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from attrs import frozen
 
-from groundkit.core.filters import Field, FieldCondition, wrong_value
 from groundkit.core.result import Failure, Result, Success
+
+if TYPE_CHECKING:
+    from groundkit.core.filters import FieldCondition
 
 #: Code points, phrases, and terms after analysis: distinct ones, and those of all phrases together. Exclusions count, too.
 MOST_CHARACTERS, MOST_PHRASES, MOST_TERMS, MOST_PHRASE_WORDS = 65_536, 64, 16_384, 4_096
@@ -19,16 +22,22 @@ MOST_CONDITIONS = 64
 #: The terms of a text in order, as the index has them.
 TermsOf: TypeAlias = Callable[[str], list[str]]
 
-# Nothing else is syntax. A sign or a field begins after white space, and a sign stands right before what it is of. A quotation
-# mark after a letter or digit is an inch or a second; one without a partner is text like everything else.
-_SYNTAX = re.compile(
-    rf"""
-    (?<!\S)(?P<not>[-+])?(?P<field>{"|".join(Field)}):(?:"(?P<quoted>[^"]+)"|(?P<value>[^\s"]\S*))
-    | (?<!\S)(?P<sign>[-+])(?:"(?P<signed_phrase>[^"]*)"|(?P<signed_word>\w\S*))
-    | (?<!\w)"(?P<phrase>[^"]*)"
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
+#: Without one of these a text has no syntax.
+_SIGNS = frozenset('":+-')
+
+
+@cache
+def _syntax() -> re.Pattern[str]:
+    """Nothing else is syntax. A sign or a field begins after white space, and a sign stands right before what it is of. A
+    quotation mark after a letter or digit is an inch or a second; one without a partner is text like everything else."""
+    return re.compile(
+        r"""
+        (?<!\S)(?P<not>[-+])?(?P<field>source|class|type|heading|after|before):(?:"(?P<quoted>[^"]+)"|(?P<value>[^\s"]\S*))
+        | (?<!\S)(?P<sign>[-+])(?:"(?P<signed_phrase>[^"]*)"|(?P<signed_word>\w\S*))
+        | (?<!\w)"(?P<phrase>[^"]*)"
+        """,
+        re.VERBOSE | re.IGNORECASE,
+    )
 
 
 class QueryProblem(Enum):
@@ -66,7 +75,7 @@ class Query:
     phrases: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
-    fields: tuple[FieldCondition, ...] = ()
+    fields: "tuple[FieldCondition, ...]" = ()
     not_syntax: tuple[str, ...] = ()
 
     @property
@@ -99,8 +108,10 @@ def parse(text: str) -> Result[Query, QueryRefused]:
     """Words, "phrases", +word, -word, field:value. Whatever is none of these is text, never an error."""
     if len(text) > MOST_CHARACTERS:
         return Failure(QueryRefused(QueryProblem.TOO_LONG, len(text), MOST_CHARACTERS))
+    if _SIGNS.isdisjoint(text):
+        return Success(Query(text))
     parts = _Parts()
-    words = _SYNTAX.sub(parts.take, text)
+    words = _syntax().sub(parts.take, text)
     phrases = len(parts.phrases) + len(parts.required) + len(parts.excluded)
     if phrases > MOST_PHRASES:
         return Failure(QueryRefused(QueryProblem.TOO_MANY_PHRASES, phrases, MOST_PHRASES))
@@ -140,6 +151,8 @@ class _Parts:
         return " "
 
     def _take_field(self, found: re.Match[str]) -> str:
+        from groundkit.core.filters import Field, FieldCondition, wrong_value
+
         value = found["value"] if found["quoted"] is None else found["quoted"]
         condition = FieldCondition(Field(found["field"].lower()), value, found["not"] == "-")
         wrong = wrong_value(condition)
@@ -224,5 +237,5 @@ def explained(query: Query, lexical: LexicalQuery) -> tuple[str, ...]:
     return (*(f"{name}: {', '.join(parts)}" for name, parts in told if parts), *query.not_syntax)
 
 
-def _field(condition: FieldCondition) -> str:
+def _field(condition: "FieldCondition") -> str:
     return f"{condition.field.value} {condition.value}"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from groundkit.core.abstention import Abstained as Abstained
     from groundkit.core.annotation_selectors import Selectors as Selectors
     from groundkit.core.auditing import Finding as Finding
+    from groundkit.core.briefs import VectorCounts as VectorCounts
     from groundkit.core.echo import EchoOutcome as EchoOutcome
     from groundkit.core.echo import EchoReport as EchoReport
     from groundkit.core.embedding import EmbeddingIdentity as EmbeddingIdentity
@@ -78,7 +79,6 @@ if TYPE_CHECKING:
     from groundkit.core.settings import Settings as Settings
     from groundkit.core.significance import Comparison as Comparison
     from groundkit.core.snippets import Snippet as Snippet
-    from groundkit.core.storage import VectorCounts as VectorCounts
     from groundkit.core.units import OffsetMap as OffsetMap
     from groundkit.core.units import SpanUnits as SpanUnits
     from groundkit.core.walking import Explanation as Explanation
@@ -274,7 +274,7 @@ _HOME = {
             "TermPart",
         ),
         "groundkit.core.snippets": ("Snippet",),
-        "groundkit.core.storage": ("VectorCounts",),
+        "groundkit.core.briefs": ("VectorCounts",),
         "groundkit.core.abstention": ("Abstained",),
         "groundkit.requests": ("ModelEndpoint",),
         "groundkit.searched": ("SearchAnswer",),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from attrs import Factory, define, evolve, field, frozen
 
 from groundkit.citations import merged_citation
+from groundkit.core.briefs import Within
 from groundkit.core.fusion import DEPTH, fused, meaning_weight
 from groundkit.core.merging import groups
 from groundkit.core.model import RetrievalResult
@@ -20,7 +21,7 @@ from groundkit.core.ranking import GhostRows
 from groundkit.core.reranking import reranked
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.searching import ScoreParts
-from groundkit.core.storage import ChunksByRow, StorageFailure, StoredChunk, Within
+from groundkit.core.storage import ChunksByRow, StorageFailure, StoredChunk
 from groundkit.meaning import ByMeaning, Models
 from groundkit.reading import Pair
 from groundkit.searched import Scored, SearchAnswer, SearchRefused, SearchRequest, Understood, by_words, results

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, TypeAlias
 from attrs import Factory, frozen
 
 from groundkit.core.abstention import Abstained, abstained, support
+from groundkit.core.briefs import Within
 from groundkit.core.embedding import EmbeddingIdentity, EmbedFailed, IdentityDiffers, Purpose
 from groundkit.core.folding import index_view
 from groundkit.core.reranking import RerankFailed
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.retrieval_ports import Embedder, Reranker, VectorIndex, VectorKey, VectorRow, VectorSearcher
 from groundkit.core.searching import NoVectors
-from groundkit.core.storage import Mark, StorageFailure, StoredChunk, Within
+from groundkit.core.storage import Mark, StorageFailure, StoredChunk
 from groundkit.embedding import VectorRefusedAt, vectors_of
 from groundkit.reading import Pair
 

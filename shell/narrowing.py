@@ -3,10 +3,11 @@
 from collections.abc import Callable, Sequence
 from itertools import chain
 
+from groundkit.core.briefs import Within
 from groundkit.core.filters import FieldCondition, filters
 from groundkit.core.ports import StoreView
 from groundkit.core.result import Failure, Result, Success
-from groundkit.core.storage import Generation, StorageFailure, Within
+from groundkit.core.storage import Generation, StorageFailure
 
 
 def narrowed(

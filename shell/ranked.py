@@ -1,5 +1,7 @@
 """Searching: the engine proposes, the store's live chunks decide. The exact order of a query's best chunks."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
@@ -30,9 +32,10 @@ from groundkit.core.ranking import (
     weights_of,
 )
 from groundkit.core.result import Failure, Result, Success
-from groundkit.core.storage import ChunksByRow, Generation, LexicalFailure, StorageFailure, StoredChunk, Within
+from groundkit.core.storage import ChunksByRow, Generation, LexicalFailure, StorageFailure, StoredChunk
 
 if TYPE_CHECKING:
+    from groundkit.core.briefs import Within
     from groundkit.core.searching import ScoreParts
 
 __all__ = ["Asked", "GhostRows", "RankFailure", "Ranked", "Ranking", "follow", "rank"]
@@ -41,16 +44,16 @@ __all__ = ["Asked", "GhostRows", "RankFailure", "Ranked", "Ranking", "follow", "
 _KEPT_CHUNKS = 1024
 
 
-@frozen
+@frozen(repr=False)
 class Ranked:
     """A chunk and its score, rounded to 9 decimals; `parts`, if they were asked for, say where that comes from."""
 
     chunk: StoredChunk
     score: float
-    parts: "ScoreParts | None" = None
+    parts: ScoreParts | None = None
 
 
-@frozen
+@frozen(repr=False)
 class Ranking:
     """Some of the best chunks, and how many match in all."""
 
@@ -91,7 +94,7 @@ def rank(
     return Success(Ranking(asked.explained(hits, weights, offset) if explain else hits, asked.matches))
 
 
-def follow(steps: Steps, asked: "Asked") -> Result[tuple[Ranked, ...], RankFailure]:
+def follow(steps: Steps, asked: Asked) -> Result[tuple[Ranked, ...], RankFailure]:
     """What the steps come to, each of their needs answered; in the order (−score, source, start)."""
     answer: Answer | None = None
     while True:

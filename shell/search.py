@@ -24,8 +24,8 @@ from groundkit.searched import (
 )
 
 if TYPE_CHECKING:
+    from groundkit.core.briefs import Within
     from groundkit.core.ports import LexicalIndex
-    from groundkit.core.storage import Within
     from groundkit.meaning import Models
 
 #: Changes of the stemming language that one search follows.

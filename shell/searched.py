@@ -17,11 +17,12 @@ from groundkit.reading import Pair
 
 if TYPE_CHECKING:
     from groundkit.core.abstention import Abstained
+    from groundkit.core.briefs import Within
     from groundkit.core.embedding import EmbedFailed, IdentityDiffers
     from groundkit.core.ports import LexicalIndex
     from groundkit.core.reranking import RerankFailed
     from groundkit.core.searching import NoVectors, ScoreParts
-    from groundkit.core.storage import StorageFailure, StoredChunk, Within
+    from groundkit.core.storage import StorageFailure, StoredChunk
     from groundkit.embedding import VectorRefusedAt
     from groundkit.reading import ReadRefused
 
@@ -53,7 +54,7 @@ class SearchRequest:
         return self.mode is Mode.BM25 and self.per_source is None and not self.merge and self.rerank is None
 
 
-@frozen
+@frozen(repr=False)
 class Understood:
     """A query as it was understood: what was parsed, and what the index is asked."""
 
@@ -79,7 +80,7 @@ class SearchAnswer:
     seconds: tuple[tuple[str, float], ...] = field(default=(), eq=False)
 
 
-@frozen
+@frozen(repr=False, eq=False)
 class Scored:
     """A hit that is no result yet. `span`, if it is not that of the chunk, is what was merged."""
 

@@ -4,13 +4,14 @@ from collections.abc import Iterable
 
 from attrs import Factory, frozen
 
+from groundkit.core.briefs import VectorCounts
 from groundkit.core.changes import SourceFailure
 from groundkit.core.embedding import EmbeddingIdentity
 from groundkit.core.model import DocumentRecord, SuspiciousPage
 from groundkit.core.ports import ExtractorRegistry, StoreView
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import Settings
-from groundkit.core.storage import AllRecords, Generation, StorageFailure, VectorCounts
+from groundkit.core.storage import AllRecords, Generation, StorageFailure
 
 
 @frozen

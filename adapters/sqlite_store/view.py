@@ -49,19 +49,12 @@ from groundkit.core.storage import (
 )
 
 if TYPE_CHECKING:
+    from groundkit.core.briefs import DocumentBrief, VectorCounts
     from groundkit.core.changes import SourceFailure
     from groundkit.core.model import DocumentRecord
     from groundkit.core.result import Result
     from groundkit.core.retrieval_ports import VectorRow
-    from groundkit.core.storage import (
-        ChunkQuery,
-        DocumentBrief,
-        RecordQuery,
-        StorageFailure,
-        StoredChunk,
-        StoreState,
-        VectorCounts,
-    )
+    from groundkit.core.storage import ChunkQuery, RecordQuery, StorageFailure, StoredChunk, StoreState
 
 T = TypeVar("T")
 
@@ -100,7 +93,7 @@ class SqliteView:
         return self._ask(work)
 
     def briefs(self, at: int) -> Result[tuple[DocumentBrief, ...], StorageFailure]:
-        from groundkit.core.storage import DocumentBrief
+        from groundkit.core.briefs import DocumentBrief
 
         def work(connection: apsw.Connection) -> tuple[DocumentBrief, ...]:
             rows = connection.execute(BRIEFS, {"at": at})
@@ -146,7 +139,7 @@ class SqliteView:
         return self._ask(work)
 
     def vector_counts(self, at: int) -> Result[VectorCounts, StorageFailure]:
-        from groundkit.core.storage import VectorCounts
+        from groundkit.core.briefs import VectorCounts
 
         def work(connection: apsw.Connection) -> VectorCounts:
             asked, empty = next(connection.execute(VECTOR_COUNTS, {"at": at}))

@@ -1,11 +1,15 @@
 """Where to look, as clauses of the engine: only in some documents, only in some rows."""
 
-from typing import TypeAlias
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
 
 import tantivy
 from tantivy import FieldType, Occur, Query
 
-from groundkit.core.storage import Within
+if TYPE_CHECKING:
+    from groundkit.core.briefs import Within
+
 
 Clauses: TypeAlias = list[tuple[Occur, Query]]
 

@@ -1,6 +1,9 @@
 """One searcher: what the engine says of terms, and the matches it proposes."""
 
+from __future__ import annotations
+
 import json
+from typing import TYPE_CHECKING
 
 import tantivy
 from tantivy import Occur, Query
@@ -11,7 +14,10 @@ from groundkit.adapters.tantivy_index.schema import MARK_ID, count_of, of_docume
 from groundkit.core.query import LexicalQuery
 from groundkit.core.ranking import Candidates, TermFacts
 from groundkit.core.result import Result, Success
-from groundkit.core.storage import LexicalFailure, Mark, Within
+from groundkit.core.storage import LexicalFailure, Mark
+
+if TYPE_CHECKING:
+    from groundkit.core.briefs import Within
 
 
 class TantivySearcher:

@@ -6,12 +6,13 @@ from attrs import evolve
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from groundkit.core.briefs import Within
 from groundkit.core.changes import LexicalDocument, LexicalRow
 from groundkit.core.folding import search_view
 from groundkit.core.ports import LexicalIndex, LexicalSearcher
 from groundkit.core.query import LexicalQuery, compile_query, parse
 from groundkit.core.result import Failure
-from groundkit.core.storage import LexicalProblem, Mark, Within
+from groundkit.core.storage import LexicalProblem, Mark
 
 #: Writing an index for each example is dear, and every subclass runs the same tests.
 few = settings(

@@ -7,11 +7,12 @@ from typing import TypeAlias
 
 from attrs import evolve, field, frozen
 
+from groundkit.core.briefs import Within
 from groundkit.core.changes import LexicalDocument
 from groundkit.core.query import LexicalQuery
 from groundkit.core.ranking import Candidates, Occurrences, TermFacts, weights_of
 from groundkit.core.result import Failure, Result, Success
-from groundkit.core.storage import LexicalFailure, LexicalProblem, Mark, Statistics, Within
+from groundkit.core.storage import LexicalFailure, LexicalProblem, Mark, Statistics
 
 
 @frozen

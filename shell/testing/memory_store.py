@@ -6,6 +6,7 @@ from typing import TypeAlias, TypeVar, assert_never
 
 from attrs import evolve, field, frozen
 
+from groundkit.core.briefs import DocumentBrief, VectorCounts
 from groundkit.core.changes import (
     LexicalDocument,
     LexicalRow,
@@ -26,7 +27,6 @@ from groundkit.core.storage import (
     ChunksByPrefix,
     ChunksByRow,
     ChunksOfDocument,
-    DocumentBrief,
     Generation,
     Mark,
     NamedFiles,
@@ -38,7 +38,6 @@ from groundkit.core.storage import (
     StorageProblem,
     StoredChunk,
     StoreState,
-    VectorCounts,
 )
 
 T = TypeVar("T")

@@ -11,6 +11,7 @@ import pytest
 from attrs import evolve, field, frozen
 
 from groundkit.adapters.tantivy_index import TantivyIndex
+from groundkit.core.briefs import Within
 from groundkit.core.changes import LexicalDocument, LexicalRow, SourceFailure
 from groundkit.core.folding import index_view
 from groundkit.core.model import Chunk, DocumentRecord, FromText, Locator, Span
@@ -29,7 +30,6 @@ from groundkit.core.storage import (
     StorageFailure,
     StoredChunk,
     StoreState,
-    Within,
 )
 from groundkit.ranked import Asked, GhostRows, Ranked, Ranking, follow, rank
 from groundkit.testing.index_contract import query_for

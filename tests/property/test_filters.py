@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groundkit.core.briefs import DocumentBrief
 from groundkit.core.filters import Field, FieldCondition, filters, source_matches, wrong_value
 from groundkit.core.folding import search_view
-from groundkit.core.storage import DocumentBrief
 
 paths = st.lists(st.text("ab.", min_size=1, max_size=3), min_size=1, max_size=4).map("/".join)
 patterns = st.lists(
