@@ -1,4 +1,7 @@
-"""Embedders by name: `wordllama`, `ollama:MODEL`, `openai:MODEL`, or one of whoever opened the collection."""
+"""Embedders by name: `wordllama`, `ollama:MODEL`, `openai:MODEL`, or one of whoever opened the collection.
+
+`hash` needs nothing and knows no meaning: it is for tests and for trying things out.
+"""
 
 from __future__ import annotations
 
@@ -67,6 +70,10 @@ def embedder(
         from groundkit.adapters.embedders.wordllama import WordllamaEmbedder
 
         return Success(WordllamaEmbedder())
+    if name == "hash":
+        from groundkit.adapters.embedders.hashing import HashEmbedder
+
+        return Success(HashEmbedder())
     if provider in _SERVERS:
         return _SERVERS[provider](model, settings)
     known = ", ".join((*theirs, _NAMES))

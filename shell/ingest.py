@@ -63,6 +63,10 @@ BATCH_DOCUMENTS = 2048
 BATCH_CHARACTERS = 8_000_000
 #: The same where each chunk gets a vector, which may take a while: whoever is interrupted is not to lose minutes of work.
 EMBEDDED_BATCH = Batching(256, 1_000_000)
+#: And where a server makes the vectors: some take a second for each.
+SERVED_BATCH = Batching(32, 120_000)
+#: Embedders that are no servers.
+IN_PROCESS = ("wordllama", "hash")
 
 
 def ingest(
@@ -236,7 +240,9 @@ def _prepare(
     writer = None if request.check else _writer(ports, before, settings, settled, request.forget_vectors)
     if isinstance(writer, Failure):
         return writer
-    limits = Batching(BATCH_DOCUMENTS, BATCH_CHARACTERS) if embedding is None else EMBEDDED_BATCH
+    limits = Batching(BATCH_DOCUMENTS, BATCH_CHARACTERS)
+    if embedding is not None:
+        limits = EMBEDDED_BATCH if embedding.identity.provider in IN_PROCESS else SERVED_BATCH
     ready = None if writer is None else writer.unwrap()
     pages_of = _pages(ports, settings, records, archive) if urls else None
     return Success(

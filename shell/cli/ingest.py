@@ -113,7 +113,7 @@ def _number(name: str, metavar: str, said: str) -> Callable[[F], F]:
 @click.option(
     "--embedder",
     metavar="NAME",
-    help="What makes the vectors: wordllama (the usual one, in this process), ollama:MODEL, openai:MODEL.",
+    help="What makes the vectors: wordllama (the usual one, in this process), ollama:MODEL, openai:MODEL; hash to try things out.",
 )
 @endpoint_options
 @click.option(

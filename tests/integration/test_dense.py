@@ -142,13 +142,13 @@ def test_a_dead_endpoint_ends_the_run_and_keeps_what_was_written(tmp_path: Path)
     base = tmp_path / "base"
     put(base, {f"{n}.md": f"# Part {n}\n\nWord{n} stands here.\n" for n in range(600)})
     with opened_with(base, ScriptedEmbedder(fails_after=300)) as kb:
-        with pytest.raises(EmbeddingError, match="256 documents were written") as caught:
+        with pytest.raises(EmbeddingError, match="288 documents were written") as caught:
             kb.ingest([""], embedder="scripted")
         assert isinstance(caught.value.failure, EmbeddingStopped)
-        assert (kb.status().documents, kb.status().vectors.lacking) == (256, 0)
+        assert (kb.status().documents, kb.status().vectors.lacking) == (288, 0)
     with opened_with(base, ScriptedEmbedder()) as kb:
         report = kb.ingest([""], embedder="scripted")
-        assert (report.unchanged, report.added) == (256, 344)
+        assert (report.unchanged, report.added) == (288, 312)
 
 
 SPOILED = {

@@ -25,7 +25,7 @@ from pathlib import Path
 import groundkit.ingest, groundkit.ingest_embedding
 from groundkit.ingest_batch import Batching
 from dense_support import ScriptedEmbedder, opened_with
-groundkit.ingest.EMBEDDED_BATCH = Batching(4, 1_000_000)
+groundkit.ingest.SERVED_BATCH = Batching(4, 1_000_000)
 groundkit.ingest_embedding.BACK_FILLED = 5
 with opened_with(Path(sys.argv[1]), ScriptedEmbedder()) as kb:
 """
