@@ -87,7 +87,7 @@ def test_a_model_goes_by_the_name_that_a_manifest_gives_it() -> None:
     assert embedder(named.name, EndpointSettings(), {}).unwrap().identify().unwrap() == named
 
 
-@pytest.mark.parametrize("name", ["nobody", "wordllama:other", "ollama", "ollama:", "openai: ", "hash", ""])
+@pytest.mark.parametrize("name", ["nobody", "wordllama:other", "ollama", "ollama:", "openai: ", "hash:1", ""])
 def test_unknown_names_are_refused_with_what_there_is(name: str) -> None:
     failed = embedder(name, EndpointSettings(), {}).failure()
     assert isinstance(failed, EmbedFailed) and failed.problem is EmbedProblem.UNKNOWN
