@@ -18,6 +18,7 @@ from groundkit.core.model import (
     Span,
     source_class_of,
 )
+from groundkit.core.storage import StoredChunk
 
 #: Sources sort by code point: the astral one after the one that UTF-16 would put behind it.
 SOURCES = ("B.md", "a/ü.txt", "a.pdf", "\uffee.md", "\U0001f642.md", "https://e.example/?q=1#")
@@ -35,13 +36,18 @@ PLACES: tuple[tuple[PageRange | None, str], ...] = (
 )
 
 
-def view_of(text: str) -> tuple[str, int]:
-    """A search view that keeps nothing but the words."""
-    words = text.lower().split()
+def view_of(text: str, heading_path: tuple[str, ...] = (), title: str = "") -> tuple[str, int]:
+    """A search view that keeps nothing but the words: the text's, the headings', the title's."""
+    words = " ".join((text, *heading_path, title)).lower().split()
     return " ".join(words), len(words)
 
 
-def letters_of(text: str) -> tuple[str, int]:
+def view_in(stored: StoredChunk) -> tuple[str, int]:
+    """The same of a stored chunk."""
+    return view_of(stored.chunk.text, stored.chunk.locator.heading_path, stored.record.title)
+
+
+def letters_of(text: str, heading_path: tuple[str, ...] = (), title: str = "") -> tuple[str, int]:
     """Another one, with other counts."""
     return " ".join(text), len(text)
 
@@ -72,20 +78,23 @@ def new_document(source: str, text: str, size: int = 5, stamp: int = 0) -> NewDo
     spans = [Span(start, min(start + size, len(text))) for start in range(0, len(text), size)]
     places = PLACES if isinstance(origin, FromExtractor) else PLACES[-1:]
     chunks = tuple(
-        _counted(name, ordinal, span, text, places[ordinal % len(places)]) for ordinal, span in enumerate(spans)
+        _counted(name, ordinal, span, text, places[ordinal % len(places)], f"\x00{source}")
+        for ordinal, span in enumerate(spans)
     )
     fingerprint = digest_of((digest, str(size), str(stamp)))
     record = DocumentRecord(
-        name, source, origin, digest, len(text), len(chunks), "text/plain", f"\x00{stamp}", fingerprint, "2026-01-01T00:00:00Z",
+        name, source, origin, digest, len(text), len(chunks), "text/plain", f"\x00{source}", fingerprint, "2026-01-01T00:00:00Z",
         None if isinstance(origin, FromText) else facts_of(text, stamp),
         fetch_of(text, stamp) if isinstance(origin, FromSnapshot) else None,
     )  # fmt: skip
     return NewDocument(record, chunks)
 
 
-def _counted(name: str, ordinal: int, span: Span, text: str, place: tuple[PageRange | None, str]) -> CountedChunk:
+def _counted(
+    name: str, ordinal: int, span: Span, text: str, place: tuple[PageRange | None, str], title: str
+) -> CountedChunk:
     quoted = text[span.start : span.end]
     heading = ("A\x00 \"'", "東")[: ordinal % 3]
     locator = Locator(ordinal + 1, span.start + 1, heading, *place)
     chunk = Chunk(chunk_id(name, span), name, ordinal, span, quoted, locator)
-    return CountedChunk(chunk, *view_of(quoted))
+    return CountedChunk(chunk, *view_of(quoted, heading, title))

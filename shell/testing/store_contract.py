@@ -45,7 +45,16 @@ from groundkit.core.storage import (
     StorageProblem,
     StoredChunk,
 )
-from groundkit.testing.sample_documents import HOSTILE, SOURCES, facts_of, fetch_of, letters_of, new_document, view_of
+from groundkit.testing.sample_documents import (
+    HOSTILE,
+    SOURCES,
+    facts_of,
+    fetch_of,
+    letters_of,
+    new_document,
+    view_in,
+    view_of,
+)
 
 #: The real store and the twin both run these, and every write of the real one waits for its disk.
 shared = settings(
@@ -72,7 +81,7 @@ digests = st.binary(min_size=32, max_size=32).map(bytes.hex)
 facts = st.none() | st.builds(
     ExtractionFacts, digests, digests, st.integers(0, 2**40), st.lists(words, max_size=3).map(tuple), st.booleans()
 )
-identities = words.filter(bool)
+identities = words.filter(str.strip)
 fetches = st.builds(
     FetchFacts, st.integers(0, 999), words, words, words, words, words, words, st.integers(0, 2**40), st.none() | words,
     st.lists(words, max_size=3).map(tuple), st.just("") | digests,
@@ -123,8 +132,8 @@ def write_for(world: World, step: Mapping[str, Action]) -> Write:
 
 
 def rebound_by(record: DocumentRecord, stamp: int) -> DocumentRecord:
-    """The record as later rules make it, or a later extractor."""
-    later = evolve(record, title=f"t{stamp}", fingerprint=digest_of((f"f{stamp}",)))
+    """The record as later rules make it, or a later extractor. Its title is indexed with its chunks, and stays."""
+    later = evolve(record, media_type=f"text/t{stamp}", fingerprint=digest_of((f"f{stamp}",)))
     match record.source_class:
         case SourceClass.TEXT:
             return later
@@ -169,7 +178,7 @@ def read(view: StoreView, at: int) -> World:
         chunks = view.chunks(ChunksOfDocument(record.document_id), at).unwrap()
         assert all(each.record == record for each in chunks)
         assert {each.row for each in chunks} == {row for row, owner in live.items() if owner == record.document_id}
-        counted = tuple(CountedChunk(each.chunk, view_of(each.chunk.text)[0], each.tokens) for each in chunks)
+        counted = tuple(CountedChunk(each.chunk, view_in(each)[0], each.tokens) for each in chunks)
         world[record.source] = NewDocument(record, counted)
     assert len(live) == sum(len(new.chunks) for new in world.values())
     return world
@@ -310,7 +319,7 @@ class StoreContract:
         at = view.state.tip.mark.generation
         for told in staged:
             stored = view.chunks(ChunksOfDocument(told.document_id), at).unwrap()
-            assert [(row.row, row.view) for row in told.rows] == [(e.row, view_of(e.chunk.text)[0]) for e in stored]
+            assert [(row.row, row.view) for row in told.rows] == [(e.row, view_in(e)[0]) for e in stored]
 
     def _counted(self, view: StoreView, world: World) -> None:
         counts = view.state.tip.statistics
@@ -449,8 +458,10 @@ class StoreContract:
     ) -> None:
         new = new_document("a.pdf", "x" * len(places), 1)
         chunks = tuple(
-            evolve(counted, chunk=evolve(counted.chunk, locator=locator))
-            for counted, locator in zip(new.chunks, places, strict=True)
+            CountedChunk(chunk, *view_of(chunk.text, chunk.locator.heading_path, new.record.title))
+            for chunk in (
+                evolve(counted.chunk, locator=locator) for counted, locator in zip(new.chunks, places, strict=True)
+            )
         )
         record = evolve(new.record, provenance=FromExtractor(identity), extraction=known)
         new = NewDocument(record, chunks)

@@ -16,14 +16,14 @@ from groundkit.adapters.sqlite_store import SqliteStore
 from groundkit.adapters.sqlite_store.cells import heading_path, heading_tree
 from groundkit.adapters.sqlite_store.file import APPLICATION_ID, VERSION
 from groundkit.adapters.sqlite_store.schema import NAMED_FILES, SHORT_HEADINGS
-from groundkit.core.changes import Write
+from groundkit.core.changes import CountedChunk, Write
 from groundkit.core.model import FetchFacts, Locator
 from groundkit.core.ports import DocumentStore
 from groundkit.core.result import Failure
 from groundkit.core.settings import Settings
 from groundkit.core.storage import AllRecords, ChunksByPrefix, ChunksByRow, StorageProblem
 from groundkit.testing.memory_store import Disk, MemoryStore
-from groundkit.testing.sample_documents import SOURCES, new_document
+from groundkit.testing.sample_documents import SOURCES, new_document, view_of
 from groundkit.testing.store_contract import StoreContract, looked, problem_of
 
 NAME = "c.sqlite3"
@@ -322,9 +322,10 @@ def test_heading_paths_come_back_from_one_list_in_which_no_branch_stands_twice(p
 def test_headings_too_long_to_come_along_with_each_chunk_are_read_all_the_same(tmp_path: Path) -> None:
     store = stored(tmp_path, {"C.md": "one two three"})
     new = new_document("B.md", "one two three")
+    places = [("a" * SHORT_HEADINGS, str(number)) for number in range(len(new.chunks))]
     long = [
-        evolve(counted, chunk=evolve(counted.chunk, locator=Locator(1, 1, ("a" * SHORT_HEADINGS, str(number)))))
-        for number, counted in enumerate(new.chunks)
+        CountedChunk(evolve(each.chunk, locator=Locator(1, 1, path)), *view_of(each.chunk.text, path, new.record.title))
+        for each, path in zip(new.chunks, places, strict=True)
     ]
     new = evolve(new, chunks=tuple(long))
     store.stage(Write((new,))).unwrap()

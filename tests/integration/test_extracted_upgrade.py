@@ -25,7 +25,7 @@ from integration.support import INDEX, put
 from own_extractors import CHANGES, Changed
 
 from groundkit import GroundkitError
-from groundkit.core.folding import search_view
+from groundkit.core.folding import index_view
 from groundkit.testing.sample_extractors import Lines, Raising
 
 FILES = {**MIXED, "more/two.x": lines("two", 2, 30), "more/three.x": lines("three", 4, 8)}
@@ -36,7 +36,7 @@ QUERIES = ("old rule", "tide", "harbour", "part")
 
 def outbox(base: Path) -> int:
     with closing(ports_at(base).documents) as documents:
-        return len(documents.outbox(search_view).unwrap())
+        return len(documents.outbox(index_view).unwrap())
 
 
 def fresh(base: Path, files: dict[str, bytes | str], extractor: Changed, **settings: int) -> tuple[object, object]:

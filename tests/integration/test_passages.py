@@ -30,6 +30,9 @@ from groundkit.testing import (
     MemoryStore,
     ScriptedFetcher,
 )
+from groundkit.testing.hash_embedder import HashEmbedder
+from groundkit.testing.memory_vectors import MemoryVectors
+from groundkit.testing.word_reranker import WordReranker
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -68,6 +71,9 @@ def ports_on_twins(files: dict[str, bytes]) -> Ports:
         bodies=MemoryKeptFiles(is_body_name),
         fetcher=lambda: ScriptedFetcher({}),
         archive=lambda: Failure(NoArchive("there is none in memory")),
+        vectors=MemoryVectors(),
+        embedder=lambda _: Success(HashEmbedder()),
+        reranker=lambda _: Success(WordReranker()),
     )
 
 

@@ -81,7 +81,7 @@ def outcome(reader: Reader, lexical: LexicalIndex) -> object:
     answered = search(reader, lexical, SearchRequest("ferry", 100))
     if isinstance(answered, Failure):
         return type(answered.failure()).__name__
-    return [(hit.source, hit.text) for hit in answered.unwrap()]
+    return [(hit.source, hit.text) for hit in answered.unwrap().hits]
 
 
 def reader_of(disk: Disk, kind: type[Reader] = Reader) -> tuple[Reader, LexicalIndex]:
@@ -196,7 +196,7 @@ def test_a_foreign_index_of_the_same_number_is_never_served(tmp_path: Path) -> N
     shutil.rmtree(ours.place / "c.lexical")
     shutil.copytree(theirs.place / "c.lexical", ours.place / "c.lexical")
     lexical = ours.lexical()
-    wrong = search(ByNumber(ours.documents(), lexical), lexical, SearchRequest("tide")).unwrap()
+    wrong = search(ByNumber(ours.documents(), lexical), lexical, SearchRequest("tide")).unwrap().hits
     assert [hit.text for hit in wrong][:1] == [STATES[0]["a"]]  # a hit without the word that was asked for
     assert outcome(Reader(ours.documents(), lexical), lexical) == "NeverPaired"
     Writer(ours.documents(), ours.lexical()).recover().unwrap()
@@ -296,7 +296,7 @@ def test_a_hit_without_a_live_row_is_reported_and_never_dropped(disk: Disk) -> N
     state, lexical = state_of(disk), disk.lexical()
     other = made(type(disk)(Path(disk.place).parent) if isinstance(disk, RealDisk) else MemoryDisk(Path()))  # type: ignore[call-arg]
     Writer(other.documents(), other.lexical()).write(write(**dict.fromkeys("abcdefgh", "ferry"))).unwrap()
-    told = other.documents().everything("", 10_000, lambda text: (text, 0)).unwrap()
+    told = other.documents().everything("", 10_000, lambda text, _, __: (text, 0)).unwrap()
     lexical.apply(state.build, state.current.mark, told).unwrap()
     assert outcome(Reader(disk.documents(), lexical), lexical) == "GhostRows"
 

@@ -22,6 +22,9 @@ from groundkit.testing import (
     MemoryStore,
     ScriptedFetcher,
 )
+from groundkit.testing.hash_embedder import HashEmbedder
+from groundkit.testing.memory_vectors import MemoryVectors
+from groundkit.testing.word_reranker import WordReranker
 
 #: Words that no stemmer changes, since the twin's index has none.
 WORDS = st.sampled_from(["tide", "moon", "rock", "lamp", "\n\n", "# lamp\n", "港", "é", "\r\n"])
@@ -44,6 +47,9 @@ def on_twins(files: dict[str, bytes]) -> Collection:
         bodies=MemoryKeptFiles(is_body_name),
         fetcher=lambda: ScriptedFetcher({}),
         archive=lambda: Failure(NoArchive("there is none in memory")),
+        vectors=MemoryVectors(),
+        embedder=lambda _: Success(HashEmbedder()),
+        reranker=lambda _: Success(WordReranker()),
     )
     return Collection(ports, Path("/nowhere/.groundkit"), "default", Path("/nowhere"))
 

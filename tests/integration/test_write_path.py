@@ -28,7 +28,7 @@ from integration.write_support import (
 )
 
 from groundkit.core.changes import LexicalDocument, Write
-from groundkit.core.folding import search_view
+from groundkit.core.folding import index_view
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import Settings
 from groundkit.core.storage import LexicalFailure, LexicalProblem, Mark, StorageFailure, StorageProblem, StoreState
@@ -449,7 +449,7 @@ def test_a_recount_that_died_is_followed_by_a_rebuild_and_not_by_an_empty_outbox
     for recounts in (["german"], ["german", "english"]):
         disk = unfinished(tmp_path, applied=False)
         for language in recounts:
-            disk.documents().recount(disk.lexical(language).analyzer, search_view).unwrap()
+            disk.documents().recount(disk.lexical(language).analyzer, index_view).unwrap()
         script = Script()
         dying(disk, recovered, script, language)
         assert "before start" in script.steps[:1]

@@ -12,7 +12,7 @@ from attrs import define, field
 from groundkit.adapters.sqlite_store import SqliteStore
 from groundkit.adapters.tantivy_index import TantivyIndex
 from groundkit.core.changes import Write
-from groundkit.core.folding import search_view
+from groundkit.core.folding import index_view
 from groundkit.core.ports import DocumentStore, LexicalIndex
 from groundkit.core.settings import Settings
 from groundkit.core.storage import AllRecords, StoreState
@@ -171,11 +171,11 @@ def disagreements(disk: Disk, language: str = "english") -> list[str]:
         found.append("the index names another generation")
     elif lexical.live(state.build).unwrap() != rows:
         found.append("the index holds other rows")
-    if disk.documents().outbox(search_view).unwrap():
+    if disk.documents().outbox(index_view).unwrap():
         found.append("the outbox is not empty")
     return found
 
 
 def texts_found(reader: Reader, lexical: LexicalIndex, query: str) -> list[tuple[str, str]]:
-    hits = search(reader, lexical, SearchRequest(query, 100)).unwrap()
+    hits = search(reader, lexical, SearchRequest(query, 100)).unwrap().hits
     return [(hit.source, hit.text) for hit in hits]
