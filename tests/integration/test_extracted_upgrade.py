@@ -100,8 +100,8 @@ def test_what_a_new_version_gives_otherwise_is_taken_over_and_ends_as_a_fresh_in
     with opened(tmp_path, new) as collection:
         report = collection.ingest("")
         assert report.failed == ()
-        # Title and losses stand in no chunk; all else does.
-        places = change not in ("title", "losses", "incomplete")
+        # Losses stand in no chunk; all else does, and the title is indexed with each.
+        places = change not in ("losses", "incomplete")
         assert (report.updated, report.rebound) == ((len(LINES), 0) if places else (0, len(LINES)))
         assert (report.chunks > 0) == places
         end = held(tmp_path), found(collection, *QUERIES)
@@ -170,9 +170,7 @@ def test_a_check_says_what_an_ingest_then_does_and_writes_nothing(tmp_path: Path
         done = collection.ingest("", on_progress=lambda each: carried_out.append((each.source, each.action)))
     assert checked == done
     assert sorted(told) == sorted(carried_out)
-    assert {action for source, action in told if source in LINES} == {
-        "rebound" if change in ("nothing", "title") else "updated"
-    }
+    assert {action for source, action in told if source in LINES} == {"rebound" if change == "nothing" else "updated"}
     assert checked.removed == 1
 
 
