@@ -119,7 +119,7 @@ def test_slice_tiling_and_places_hold_for_each_format(tmp_path: Path) -> None:
 def test_every_citation_is_verified_directly_after_ingest(tmp_path: Path) -> None:
     with world(tmp_path, MIXED, Lines(), **SMALL) as collection:
         assert verdicts(collection) == {source: {"verified: same"} for source in MIXED}
-        hits = collection.search("harbour tide rule water", limit=40, verify=True)
+        hits = collection.search("harbour tide rule water", limit=400, verify=True)
         assert {Path(hit.source).suffix for hit in hits} == {".md", ".txt", ".pdf", ".html", ".x"}
         assert all(hit.verification for hit in hits)
         for hit in hits:
