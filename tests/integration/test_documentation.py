@@ -115,9 +115,10 @@ def test_the_first_steps_of_the_readme_end_as_it_says(tmp_path: Path) -> None:
     assert told.stdout.startswith("verified same ")
 
 
-def test_the_python_of_the_page_about_citations_runs(tmp_path: Path) -> None:
+@pytest.mark.parametrize("page", ["docs/citations.md", "docs/search.md"])
+def test_the_python_of_a_page_runs(tmp_path: Path, page: str) -> None:
     shutil.copytree(ROOT / "shell" / "demo_documents", tmp_path / "tryout")
-    told = run([sys.executable, "-W", "error", "-c", "\n".join(blocks(PAGES["docs/citations.md"], "python"))], tmp_path)
+    told = run([sys.executable, "-W", "error", "-c", "\n".join(blocks(PAGES[page], "python"))], tmp_path)
     assert (told.returncode, told.stderr) == (0, "")
 
 
