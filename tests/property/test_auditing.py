@@ -37,11 +37,15 @@ def made(text: str, size: int, overlap: int) -> Stored:
         processing_fingerprint(digest, None, chunker_identity(Settings(size, overlap), "text/markdown")),
         "2026-01-01T00:00:00Z",
     )
-    return record, tuple(StoredChunk(row, each, count(each.text), record) for row, each in enumerate(cut, 1))
+    return record, tuple(StoredChunk(row, each, tokens(each.text), record) for row, each in enumerate(cut, 1))
 
 
-def count(text: str) -> int:
+def tokens(text: str) -> int:
     return search_view(text)[1]
+
+
+def count(stored: StoredChunk) -> int:
+    return tokens(stored.chunk.text)
 
 
 documents = st.builds(made, texts(), st.integers(16, 60), st.integers(0, 10))

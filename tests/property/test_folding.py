@@ -6,7 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from shared import shared
 
-from groundkit.core.folding import ANALYZER_RECIPE, TOKEN_BYTES, _general_view, _view, search_view
+from groundkit.core.folding import (
+    ANALYZER_RECIPE,
+    HEADING_WEIGHT,
+    SEAM,
+    TOKEN_BYTES,
+    _general_view,
+    _view,
+    index_view,
+    search_view,
+)
 
 SCRIPTS = "aZ9_é ß ſ ﬁ Ω ά ϊ i̇ İ ñ ä ̈ ' - ’ “ … \u00a0 \u2003 \u200d \u3000 \x1c \x85 ０ Ａ ｶﾞ が か゚ 東 京 ー ・ 々 한 ᄒ ᅡ ᆫ ก ำ ที่ ่ ๑ ກ ່ ក ្ ខ က ြ ့ ا َ ـ न ि ् 𝔞 𠀀 👍🏽 \ud800"
 nasty = st.one_of(st.text(), st.text(st.sampled_from(SCRIPTS)), st.text(st.characters(categories=["L", "M", "N", "Z"])))
@@ -109,3 +118,21 @@ def test_the_short_way_is_right_on_real_english() -> None:
         text = path.read_text(encoding="utf-8")
         for start in range(0, len(text), 1200):
             assert _view(text[start : start + 1200]).split() == _general_view(text[start : start + 1200]).split()
+
+
+titles = st.one_of(st.text(max_size=12), st.sampled_from(["", "…", "Tides", "東京", SEAM]))
+
+
+@given(st.text(max_size=60), st.lists(titles, max_size=3).map(tuple), titles)
+def test_what_is_indexed_is_the_text_and_then_its_headings_and_title_as_often_as_they_weigh(
+    text: str, above: tuple[str, ...], title: str
+) -> None:
+    body, told = search_view(text)[0].split(), index_view(text, above, title)
+    tokens = told[0].split()
+    assert len(tokens) == told[1]
+    assert tokens[: len(body)] == body
+    named = [search_view(each)[0].split() for each in (above if title in above else (title, *above))]
+    once = [token for words in named if words for token in (SEAM, *words)]
+    assert tokens[len(body) :] == once * HEADING_WEIGHT
+    # No phrase reaches from one part into the next: no text has a seam.
+    assert SEAM not in body and not any(SEAM in words for words in named)

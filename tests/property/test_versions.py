@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from groundkit.core.extraction import Anchor, Extraction, Page, checked, extraction_digest
 from groundkit.core.fingerprint import bytes_digest, document_id, text_digest
-from groundkit.core.folding import search_view
+from groundkit.core.folding import index_view
 from groundkit.core.model import FromText, SourceClass
 from groundkit.core.outline import Heading
 from groundkit.core.planning import Keep, Rebind, after_extracting, before_reading
@@ -81,7 +81,8 @@ def test_chunks_of_a_version_are_counted_slices_in_order_that_cover_the_text(
     for number, each in enumerate(made.chunks):
         assert (each.chunk.ordinal, each.chunk.document_id) == (number, made.record.document_id)
         assert each.chunk.text == extraction.text[each.chunk.span.start : each.chunk.span.end]
-        assert (each.view, each.tokens) == search_view(each.chunk.text)
+        above = each.chunk.locator.heading_path
+        assert (each.view, each.tokens) == index_view(each.chunk.text, above, made.record.title)
         assert each.chunk.span.start <= end < each.chunk.span.end
         end = each.chunk.span.end
     assert end == len(extraction.text)
