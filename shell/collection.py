@@ -198,6 +198,8 @@ class Collection(Opened):
 
         if per_source is not None and per_source < 1:
             raise ValueError(f"per_source is {per_source}: 1 or more, or None")
+        if mode not in set(Mode):
+            raise ValueError(f"mode is {mode!r}: one of {', '.join(Mode)}")
         of = max(0, limit), max(0, offset), Mode(mode), per_source, merge, abstain, rerank, explain
         request = SearchRequest(query, *of)
         models = None if request.plain else self._models()
