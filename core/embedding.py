@@ -87,15 +87,19 @@ def on_grid(values: Sequence[float], dimensions: int) -> Result[bytes, VectorRef
 
     Refused: another number of components, one that is no finite number, and a vector without a direction.
     """
-    if len(values) != dimensions:
-        return Failure(VectorRefused(f"{len(values)} components where there should be {dimensions}"))
-    # Scaled first: the squares of very large or small numbers are none.
-    largest = max(map(abs, values), default=0.0)
-    if not all(map(math.isfinite, values)):
+    try:
+        numbers = [float(value) for value in values]
+    except (TypeError, ValueError, OverflowError):
+        return Failure(VectorRefused("a component is no number, or there are none"))
+    if len(numbers) != dimensions:
+        return Failure(VectorRefused(f"{len(numbers)} components where there should be {dimensions}"))
+    if not all(map(math.isfinite, numbers)):
         return Failure(VectorRefused("a component is not a finite number"))
+    # Scaled first: the squares of very large or small numbers are none.
+    largest = max(map(abs, numbers), default=0.0)
     if largest == 0.0:
         return Failure(VectorRefused("every component is zero"))
-    scaled = [value / largest for value in values]
+    scaled = [number / largest for number in numbers]
     length = math.sqrt(math.fsum(value * value for value in scaled))
     return Success(struct.pack(f"<{dimensions}h", *(round(value / length * GRID) for value in scaled)))
 

@@ -7,7 +7,15 @@ from typing import TypeAlias, TypeVar
 from attrs import evolve, frozen
 
 from groundkit.core.changes import ChunkVector, CountedChunk, NewDocument, Write
-from groundkit.core.embedding import EmbedderNeeded, EmbeddingIdentity, EmbedFailed, IdentityDiffers, Purpose
+from groundkit.core.embedding import (
+    MOST_DIMENSIONS,
+    EmbedderNeeded,
+    EmbeddingIdentity,
+    EmbedFailed,
+    EmbedProblem,
+    IdentityDiffers,
+    Purpose,
+)
 from groundkit.core.embedding_text import embedding_text
 from groundkit.core.ports import DocumentStore, Ports, StoreView
 from groundkit.core.result import Failure, Result, Success
@@ -75,6 +83,10 @@ def embedding_of(ports: Ports, name: str) -> Result[Embedding, EmbedFailed]:
     if isinstance(identity, Failure):
         embedder.close()
         return identity
+    if not 1 <= identity.unwrap().dimensions <= MOST_DIMENSIONS:
+        embedder.close()
+        said = f"{name} makes vectors of {identity.unwrap().dimensions} dimensions; 1 to {MOST_DIMENSIONS} are taken"
+        return Failure(EmbedFailed(EmbedProblem.CONFIGURATION, said))
     return Success(Embedding(embedder, identity.unwrap()))
 
 

@@ -155,6 +155,7 @@ SPOILED = {
     "components": lambda vector: [*vector, 1.0],
     "finite": lambda vector: [float("nan"), *list(vector)[1:]],
     "zero": lambda vector: [0.0] * len(vector),
+    "no number": lambda vector: ["a", *list(vector)[1:]],
 }
 
 
@@ -302,6 +303,18 @@ def test_a_lost_matrix_is_made_again_and_a_dropped_collection_leaves_none(base: 
         assert found(kb, "tide", "dense") == before
         kb.drop()
     assert not (index / "default.vectors").exists()
+
+
+@pytest.mark.parametrize("dimensions", [0, 16_385])
+def test_vectors_that_no_matrix_can_hold_exactly_are_refused_before_anything_is_made(
+    tmp_path: Path, dimensions: int
+) -> None:
+    base = tmp_path / "base"
+    put(base, FILES)
+    with opened_with(base, ScriptedEmbedder(dimensions)) as kb:
+        with pytest.raises(ConfigurationError, match=f"{dimensions} dimensions; 1 to 16384"):
+            kb.ingest([""], embedder="scripted")
+        assert not kb.exists
 
 
 def test_unknown_embedders_are_refused_before_anything_is_made(tmp_path: Path) -> None:
