@@ -99,7 +99,9 @@ def tried(kept: KeptDirectory, turn: int) -> str:
 
 
 def everything_met(outcomes: Counter[str]) -> bool:
-    return all(outcomes[each] for each in ("read", "put", "removed")) and any("symbolic link" in met for met in outcomes)
+    return all(outcomes[each] for each in ("read", "put", "removed")) and any(
+        "symbolic link" in met for met in outcomes
+    )
 
 
 def raced(kept: KeptDirectory) -> Counter[str]:
