@@ -63,7 +63,7 @@ _URL: Final = re.compile(
 
 
 #: After these a server may answer differently: too much at once, and what stands before it does not reach it.
-PASSING: Final = (408, 425, 429, 502, 503, 504)
+PASSING: Final = (408, 425, 429, 500, 502, 503, 504)
 
 
 def endpoint_of(url: str, allow_local: bool, key: str) -> Result[Endpoint, PostFailed]:
@@ -94,13 +94,15 @@ def _wrong(url: str, allow_local: bool) -> str | None:
     scheme = found["scheme"].lower()
     if scheme not in ("http", "https"):
         return "the address of the endpoint is no http or https URL"
-    if found["login"] is not None:
+    if found["login"] is not None or _SECRET.search(found["rest"]):
         return "the address of the endpoint holds a login: give the key through the environment"
     if scheme == "http" and not allow_local:
         return "the endpoint is not https; only one on this machine or network may be without, if that is allowed"
     return None
 
 
+#: A parameter that holds what should come through the environment: URLs are logged.
+_SECRET: Final = re.compile(r"[?&][^=&]*(?:key|token|secret|sig|pass|auth)[^=&]*=", re.IGNORECASE)
 _LAST_PORT: Final = 65_535
 
 

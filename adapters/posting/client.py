@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import threading
 import time
-from typing import TYPE_CHECKING
+from hashlib import sha256
+from ipaddress import ip_network
+from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urlsplit
 
-from groundkit.core.addresses import judge
+from groundkit.core.addresses import judge, parsed
 from groundkit.core.posting import PASSING, Endpoint, PostFailed, PostProblem
 from groundkit.core.result import Failure, Result, Success
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import httpx
 
+#: Address, headers, and the name for the certificate.
+_Way: TypeAlias = tuple[str, dict[str, str], dict[str, object]]
+_LONGEST_WAIT = 30.0
 _MISSING = 'httpx is not installed: pip install "groundkit[dense]"'
 
 
@@ -30,23 +36,31 @@ class HttpPoster:
         seconds: float = 60.0,
         most: int = 8 * 1024 * 1024,
         pauses: Sequence[float] = (0.5, 2.0),
+        sleep: Callable[[float], object] = time.sleep,
     ) -> None:
         self._endpoint, self._seconds, self._most, self._pauses = endpoint, seconds, most, tuple(pauses)
+        self._sleep = sleep
         self._client: httpx.Client | None = None
 
     def __repr__(self) -> str:
         return f"HttpPoster({self._endpoint.host!r})"
 
     def post(self, body: dict[str, object]) -> Result[object, PostFailed]:
-        """The answer of the endpoint. What may pass (no connection, a busy server) is tried again after each pause."""
+        """The answer of the endpoint. What may pass (no connection, a busy server) is tried again after each pause, or after
+        as long as the server asks for (`Retry-After`, half a minute at most)."""
         deadline = time.monotonic() + self._seconds
         answer = self._within(body, deadline)
-        for pause in self._pauses:
+        for attempt, least in enumerate(self._pauses):
+            pause = max(least * self._spread(attempt), _asked_for(answer))
             if not _may_pass(answer) or time.monotonic() + pause >= deadline:
                 break
-            time.sleep(pause)
+            self._sleep(pause)
             answer = self._within(body, deadline)
         return _without_passing(answer)
+
+    def _spread(self, attempt: int) -> float:
+        """1 to 1.5, so that many who were sent away do not come back at once; the same for an endpoint and an attempt."""
+        return 1 + sha256(f"{os.getpid()} {self._endpoint.url} {attempt}".encode()).digest()[0] / 510
 
     def close(self) -> None:
         if self._client is not None:
@@ -81,20 +95,32 @@ class HttpPoster:
     def _sent(self, body: dict[str, object], deadline: float) -> Result[object, _Failed]:
         import httpx
 
-        host = self._endpoint.host
-        address = self._address()
-        if isinstance(address, Failure):
-            return address
-        url, headers, extensions = address.unwrap()
+        ways = self._ways()
+        if isinstance(ways, Failure):
+            return ways
         if self._client is None:
             self._client = httpx.Client(trust_env=False, follow_redirects=False)
+        *others, last = ways.unwrap()
+        for way in others:
+            try:
+                return self._posted(way, body, deadline)
+            except (httpx.ConnectError, httpx.ConnectTimeout):
+                continue  # a name of several addresses, of which a server often listens at one
+        return self._posted(last, body, deadline)
+
+    def _posted(self, way: _Way, body: dict[str, object], deadline: float) -> Result[object, _Failed]:
+        assert self._client is not None
+        host, (url, headers, extensions) = self._endpoint.host, way
         left = max(0.1, deadline - time.monotonic())
         with self._client.stream(
             "POST", url, json=body, headers=headers, extensions=extensions, timeout=left
         ) as response:
             if response.status_code != 200:
                 passing = response.status_code in PASSING
-                return _failed(PostProblem.REFUSED, f"{host} answered with status {response.status_code}", passing)
+                detail = f"{host} answered with status {response.status_code}"
+                return _failed(
+                    PostProblem.REFUSED, detail, passing, _seconds_in(response.headers.get("Retry-After", ""))
+                )
             read = bytearray()
             for piece in response.iter_raw(65536):
                 read += piece
@@ -102,36 +128,80 @@ class HttpPoster:
                     return _failed(PostProblem.ANSWER, f"{host} answered with more than {self._most} bytes")
         return _parsed(bytes(read), host)
 
-    def _address(self) -> Result[tuple[str, dict[str, str], dict[str, object]], _Failed]:
-        """Where to connect: to the very address that was judged, by the name that its certificate has."""
+    def _ways(self) -> Result[list[_Way], _Failed]:
+        """Where to connect: to the very addresses that were judged, by the name that the certificate has."""
         endpoint = self._endpoint
         # Nothing is decompressed: it could be larger than what is read of it.
         headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
         if endpoint.key:
             headers["Authorization"] = f"Bearer {endpoint.key}"
-        if endpoint.allow_local:
-            return Success((endpoint.url, headers, {}))
         parts = urlsplit(endpoint.url)
         found = [str(each[4][0]) for each in socket.getaddrinfo(endpoint.host, None, type=socket.SOCK_STREAM)]
-        if not found or any(isinstance(judge(each), Failure) for each in found):
-            return _failed(PostProblem.CONFIGURATION, _local(endpoint.host))
-        bracketed = f"[{found[0]}]" if ":" in found[0] else found[0]
+        for each in found:
+            refused = _refused(each, endpoint, parts.scheme)
+            if refused is not None:
+                return _failed(PostProblem.CONFIGURATION, refused)
+        if not found:
+            return _failed(PostProblem.UNREACHABLE, f"{endpoint.host} has no address", True)
         port = "" if parts.port is None else f":{parts.port}"
-        url = parts._replace(netloc=bracketed + port).geturl()
-        return Success((url, {**headers, "Host": parts.netloc}, {"sni_hostname": endpoint.host}))
+        told = {**headers, "Host": parts.netloc}
+        names: dict[str, object] = {"sni_hostname": endpoint.host}
+        return Success(
+            [(parts._replace(netloc=_bracketed(each) + port).geturl(), told, names) for each in _first_v4(found)]
+        )
+
+
+#: What a server here may have: this machine, and networks that are not routed (RFC 1918, 4193, 6598). Nothing link-local:
+#: that is where clouds tell machines their secrets.
+_HERE = tuple(
+    map(
+        ip_network,
+        ("127.0.0.0/8", "::1/128", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7"),
+    )
+)
+
+
+def _refused(address: str, endpoint: Endpoint, scheme: str) -> str | None:
+    """Why this address is not connected to; None where it is."""
+    if isinstance(judge(address), Success):
+        if scheme == "https":
+            return None
+        return f"{endpoint.host} is on the internet, and without https everybody on the way could read what is sent"
+    number = parsed(address)
+    if number is None or not any(number in network for network in _HERE if network.version == number.version):
+        return f"{endpoint.host} has the address {address}, which is nobody's server"
+    return None if endpoint.allow_local else _local(endpoint.host)
+
+
+def _bracketed(address: str) -> str:
+    return f"[{address}]" if ":" in address else address
+
+
+def _first_v4(addresses: list[str]) -> list[str]:
+    """Each once; servers on one's own machine mostly listen at the old address only."""
+    return sorted(dict.fromkeys(addresses), key=lambda each: ":" in each)
 
 
 class _Failed:
-    def __init__(self, failure: PostFailed, passing: bool) -> None:
-        self.failure, self.passing = failure, passing
+    def __init__(self, failure: PostFailed, passing: bool, wait: float) -> None:
+        self.failure, self.passing, self.wait = failure, passing, wait
 
 
-def _failed(problem: PostProblem, detail: str, passing: bool = False) -> Failure[_Failed]:
-    return Failure(_Failed(PostFailed(problem, detail), passing))
+def _failed(problem: PostProblem, detail: str, passing: bool = False, wait: float = 0.0) -> Failure[_Failed]:
+    return Failure(_Failed(PostFailed(problem, detail), passing, wait))
+
+
+def _seconds_in(header: str) -> float:
+    """What a `Retry-After` asks for, in seconds; 0 for a date or nothing."""
+    return min(float(header), _LONGEST_WAIT) if header.isascii() and header.isdecimal() and len(header) < 9 else 0.0
+
+
+def _asked_for(answer: Result[object, _Failed]) -> float:
+    return answer.failure().wait if isinstance(answer, Failure) else 0.0
 
 
 def _local(host: str) -> str:
-    return f"{host} is on this machine or network, which has to be allowed explicitly"
+    return f"{host} is on this machine or network, which has to be allowed: --model-local, or GK_EMBEDDER_LOCAL=1 and GK_RERANKER_LOCAL=1"
 
 
 def _may_pass(answer: Result[object, _Failed]) -> bool:

@@ -180,7 +180,7 @@ def test_an_answer_that_is_none_is_refused_and_not_asked_for_again(body: str) ->
     assert (failed.problem, asked) == (RerankProblem.ANSWER, 1)
 
 
-@pytest.mark.parametrize(("status", "asked"), [(401, 1), (404, 1), (422, 1), (302, 1), (500, 1), (429, 3), (503, 3)])
+@pytest.mark.parametrize(("status", "asked"), [(401, 1), (404, 1), (422, 1), (302, 1), (500, 3), (429, 3), (503, 3)])
 def test_a_status_is_told_and_only_what_may_pass_is_tried_again(status: int, asked: int) -> None:
     failed, times = refused(lambda _: Said(b"hidden", status, {"Location": "/other"}))
     assert (failed.problem, times) == (RerankProblem.REFUSED, asked)
@@ -232,15 +232,41 @@ def test_the_key_goes_into_one_header_and_nowhere_else() -> None:
     assert (seen[0].path, seen[0].body) == ("/v1/rerank", {"model": "rerank-1", "query": "a", "documents": ["b"]})
 
 
-@pytest.mark.parametrize(
-    "host", ["127.0.0.1", "localhost", "10.0.0.1", "169.254.169.254", "[::1]", "[::ffff:127.0.0.1]"]
-)
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "10.0.0.1", "[::1]"])
 def test_this_machine_and_its_network_are_asked_only_if_that_is_allowed(host: str) -> None:
     poster = HttpPoster(endpoint_of(f"https://{host}:9/", False, "").unwrap(), 5, pauses=())
     said = poster.post({})
     poster.close()
     assert isinstance(said, Failure)
     assert (said.failure().problem, "allowed" in said.failure().detail) == (PostProblem.CONFIGURATION, True)
+
+
+@pytest.mark.parametrize("host", ["169.254.169.254", "[fe80::1]", "224.0.0.1", "0.0.0.0", "[::ffff:169.254.169.254]"])
+@pytest.mark.parametrize("local", [False, True])
+def test_where_no_server_is_nobody_is_asked(host: str, local: bool) -> None:
+    """A link-local address is where clouds tell machines their secrets."""
+    poster = HttpPoster(endpoint_of(f"https://{host}:9/", local, "").unwrap(), 5, pauses=())
+    said = poster.post({})
+    poster.close()
+    assert isinstance(said, Failure)
+    assert (said.failure().problem, "nobody's" in said.failure().detail) == (PostProblem.CONFIGURATION, True)
+
+
+def test_without_https_no_key_goes_out_of_the_network() -> None:
+    poster = HttpPoster(endpoint_of("http://1.1.1.1:9/", True, SECRET).unwrap(), 5, pauses=())
+    said = poster.post({})
+    poster.close()
+    assert isinstance(said, Failure)
+    assert "without https" in said.failure().detail
+
+
+def test_a_server_says_when_it_is_to_be_asked_again() -> None:
+    slept: list[float] = []
+    with serving(lambda _: Said(b"[]") if slept else Said(b"", 503, {"Retry-After": "7"})) as (url, _):
+        poster = HttpPoster(endpoint_of(url, True, "").unwrap(), 20, pauses=(0.5,), sleep=slept.append)
+        assert poster.post({}) == Success([])
+        poster.close()
+    assert slept == [7.0]
 
 
 @pytest.mark.parametrize(
