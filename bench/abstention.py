@@ -13,7 +13,6 @@ from pathlib import Path
 
 import groundkit
 from groundkit.collection import Collection
-from groundkit.core.judged import as_text
 from groundkit.judged_files import read_judged
 from groundkit.trial import written
 
@@ -31,7 +30,7 @@ ELSEWHERE = (
 
 
 def abstaining(kb: Collection, queries: Sequence[str]) -> int:
-    answers = [kb.answer(as_text(each), mode="hybrid", limit=1) for each in queries]
+    answers = [kb.answer(each, mode="hybrid", limit=1) for each in queries]
     return sum(not answer.hits for answer in answers)
 
 
