@@ -7,7 +7,9 @@ from attrs import evolve, frozen
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from groundkit.core.briefs import VectorCounts
 from groundkit.core.changes import (
+    ChunkVector,
     CountedChunk,
     LexicalDocument,
     NewDocument,
@@ -16,6 +18,7 @@ from groundkit.core.changes import (
     token_after,
     token_after_recount,
 )
+from groundkit.core.embedding import EmbeddingIdentity
 from groundkit.core.fingerprint import digest_of
 from groundkit.core.model import (
     Chunk,
@@ -685,3 +688,138 @@ class StoreContract:
         assert set(read(view, view.state.tip.mark.generation)) == {"B.md"}
         view.close()
         assert set(looked(store)) == {"B.md"}
+
+    # Vectors
+
+    def test_vectors_belong_to_their_chunks_and_go_with_them(self) -> None:
+        old, other = embedded(new_document("B.md", "one two three four")), new_document("C.md", "zwei")
+        store = self.created()
+        store.stage(Write((old, other), manifest=EMBEDDER)).unwrap()
+        store.declare(1).unwrap()
+        assert counted(store) == VectorCounts(len(old.chunks) - 1, 1, len(other.chunks))
+        assert vectors_in(store) == {each.chunk.id: each.vector for each in old.chunks if each.vector}
+        store.recount("letters/1", letters_of).unwrap()
+        store.declare(2).unwrap()
+        assert vectors_in(store) == {each.chunk.id: each.vector for each in old.chunks if each.vector}
+        store.stage(Write(rebound=(rebound_by(old.record, 2),))).unwrap()
+        store.declare(3).unwrap()
+        assert counted(store) == VectorCounts(len(old.chunks) - 1, 1, len(other.chunks))
+        new = embedded(new_document("B.md", "five"))
+        store.stage(Write((new,), removed=("C.md",), manifest=EMBEDDER)).unwrap()
+        store.declare(4).unwrap()
+        assert vectors_in(store) == {each.chunk.id: each.vector for each in new.chunks if each.vector}
+        assert store.check().unwrap() == ()
+        store.close()
+
+    def test_what_lacks_a_vector_is_found_and_filled_and_the_generation_before_does_not_see_it(self) -> None:
+        new = new_document("B.md", "one two three four")
+        store = self.created([new])
+        view = store.view().unwrap()
+        at = view.state.current.mark.generation
+        lacking = view.lacking(at, 0, 2).unwrap()
+        assert [each.chunk for each in lacking] == [each.chunk for each in new.chunks[:2]]
+        rest = view.lacking(at, lacking[-1].row, 99).unwrap()
+        assert [each.chunk for each in rest] == [each.chunk for each in new.chunks[2:]]
+        view.close()
+        filled = tuple(ChunkVector(each.row, vector_of(each.chunk.ordinal)) for each in (*lacking, *rest))
+        store.stage(Write(vectors=filled, manifest=EMBEDDER)).unwrap()
+        view = store.view().unwrap()
+        assert view.vector_counts(at).unwrap() == VectorCounts(0, 0, len(new.chunks))
+        assert view.vectors(at, 0, 99).unwrap() == ()
+        assert view.lacking(at + 1, 0, 99).unwrap() == ()
+        view.close()
+        assert problem_of(store.stage(Write())) is StorageProblem.BUSY
+        store.declare(1).unwrap()
+        assert counted(store) == VectorCounts(len(new.chunks) - 1, 1, 0)
+        view = store.view().unwrap()
+        assert view.state.manifest == EMBEDDER
+        rows = view.vectors(at + 1, 0, 1).unwrap()
+        assert len(rows) == 1
+        assert [*rows, *view.vectors(at + 1, rows[0].row, 99).unwrap()] == list(view.vectors(at + 1, 0, 99).unwrap())
+        view.close()
+        store.stage(Write(forget_vectors=True)).unwrap()
+        store.declare(1).unwrap()
+        assert counted(store) == VectorCounts(0, 0, len(new.chunks))
+        store.close()
+
+    def test_vectors_of_two_embedders_never_mix(self) -> None:
+        new = embedded(new_document("B.md", "one two"))
+        store = self.created()
+        assert problem_of(store.stage(Write((new,)))) is StorageProblem.FAILED
+        store.stage(Write((new,), manifest=EMBEDDER)).unwrap()
+        store.declare(1).unwrap()
+        more = embedded(new_document("C.md", "drei"))
+        wrong = (
+            Write((more,), manifest=evolve(EMBEDDER, model="other")),
+            Write((more,), manifest=evolve(EMBEDDER, digest="b")),
+            Write((evolve(more, chunks=(evolve(more.chunks[0], vector=b"\x01\x00"),)),), manifest=EMBEDDER),
+            Write(vectors=(ChunkVector(1, vector_of(1)),), manifest=EMBEDDER),
+            Write(vectors=(ChunkVector(999, vector_of(1)),), manifest=EMBEDDER),
+        )
+        for each in wrong:
+            assert problem_of(store.stage(each)) is StorageProblem.FAILED
+            assert set(looked(store, "tip")) == {"B.md"}
+        store.stage(Write((more,), manifest=EMBEDDER)).unwrap()
+        store.declare(1).unwrap()
+        store.close()
+
+    def test_conditions_see_what_records_and_chunks_say(self) -> None:
+        documents = [new_document(source, "one two three four") for source in SOURCES]
+        store = self.created([*documents, new_document("empty.md", "")])
+        view = store.view().unwrap()
+        at = view.state.current.mark.generation
+        records, briefs = view.records(AllRecords(), at).unwrap(), view.briefs(at).unwrap()
+        assert [
+            (each.document_id, each.source, each.source_class, each.media_type, each.ingested_at, each.chunks)
+            for each in briefs
+        ] == [
+            (each.document_id, each.source, each.source_class.value, each.media_type, each.ingested_at, each.chunks)
+            for each in records
+        ]
+        stored = view.chunks(ChunksByRow(tuple(view.live(at).unwrap())), at).unwrap()
+        for brief in briefs:
+            rows = {each.row for each in stored if each.chunk.document_id == brief.document_id}
+            assert rows == set(range(brief.first_row, brief.first_row + brief.chunks))
+        admitting: tuple[Callable[[tuple[str, ...]], bool], ...] = (
+            lambda path: len(path) == 1,
+            lambda path: not path,
+            lambda path: "東" in path,
+        )
+        some = frozenset(each.document_id for each in briefs[:2])
+        for documents_wanted in (None, some, frozenset[str]()):
+            for admits in admitting:
+                wanted = {
+                    each.row
+                    for each in stored
+                    if documents_wanted is None or each.chunk.document_id in documents_wanted
+                    if admits(each.chunk.locator.heading_path)
+                }
+                assert view.rows_under(documents_wanted, at, admits).unwrap() == wanted
+        view.close()
+        store.close()
+
+
+EMBEDDER = EmbeddingIdentity("hash", "", 2, "a")
+
+
+def vector_of(number: int) -> bytes:
+    """A vector for each number; for 1, that of a text in which the embedder finds nothing."""
+    return b"" if number == 1 else bytes((number % 250, 1, 7, 0))
+
+
+def embedded(new: NewDocument) -> NewDocument:
+    return evolve(new, chunks=tuple(evolve(each, vector=vector_of(each.chunk.ordinal)) for each in new.chunks))
+
+
+def counted(store: DocumentStore) -> VectorCounts:
+    view = store.view().unwrap()
+    counts = view.vector_counts(view.state.current.mark.generation).unwrap()
+    view.close()
+    return counts
+
+
+def vectors_in(store: DocumentStore) -> dict[str, bytes]:
+    view = store.view().unwrap()
+    rows = view.vectors(view.state.current.mark.generation, 0, 999).unwrap()
+    view.close()
+    return {each.chunk_id: each.vector for each in rows}
