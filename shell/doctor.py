@@ -1,5 +1,6 @@
 """The doctor: everything a collection says of itself, looked at again; and the one repair there is."""
 
+from collections.abc import Iterator
 from contextlib import closing
 from typing import TypeAlias
 
@@ -63,6 +64,10 @@ def _swept(ports: Ports, seen: Diagnosis) -> Diagnosis:
     return evolve(seen, findings=tuple(findings))
 
 
+#: Vectors that are looked at at a time.
+_VECTORS = 4096
+
+
 def examine(ports: Ports) -> Result[Diagnosis, StorageFailure]:
     """What there is to say while nobody writes."""
     viewed = ports.documents.view()
@@ -85,6 +90,7 @@ def examine(ports: Ports) -> Result[Diagnosis, StorageFailure]:
             return Success(Diagnosis(0, 0, tuple(findings)))
         records, chunks, found = audited.unwrap()
         findings += found
+        findings += _vectors(view, state)
         findings += _lexical(ports.lexical(state.settings.language), view, state)
         findings += file_findings(ports, view, state)
     return Success(Diagnosis(records, chunks, tuple(findings)))
@@ -133,6 +139,27 @@ def _documents(view: StoreView, state: StoreState) -> Result[tuple[int, int, lis
             )
         )
     return Success((len(listed.unwrap()), chunks, findings))
+
+
+def _vectors(view: StoreView, state: StoreState) -> Iterator[Finding]:
+    """Vectors that cannot be what the manifest says. Those that lack are no damage: the next dense ingest makes them."""
+    at, after, wrong, seen = state.current.mark.generation, 0, 0, 0
+    size = None if state.manifest is None else 2 * state.manifest.dimensions
+    while True:
+        page = view.vectors(at, after, _VECTORS)
+        if isinstance(page, Failure):
+            yield Finding(Area.STORE, "vectors", page.failure().detail)
+            return
+        rows = page.unwrap()
+        seen += len(rows)
+        wrong += sum(len(each.vector) != size for each in rows)
+        if len(rows) < _VECTORS:
+            break
+        after = rows[-1].row
+    if size is None and seen:
+        yield Finding(Area.STORE, "vectors", f"{seen} vectors, and nothing says whose they are")
+    elif wrong:
+        yield Finding(Area.STORE, "vectors", f"{wrong} of {seen} are not as long as those of {state.manifest}")
 
 
 def _one(

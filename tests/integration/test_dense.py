@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 
+import apsw
 import pytest
 from dense_support import ScriptedEmbedder, opened_with
 from hypothesis import given, settings
@@ -276,6 +277,20 @@ def test_any_history_ends_in_the_answers_of_a_fresh_ingest(
         assert {mode: found(kb, "ferry tide boats", mode) for mode in MODES} == answers
         assert kb.answer("ferry quicksilver", mode="hybrid") == levels
     shutil.rmtree(place)
+
+
+def test_the_doctor_sees_vectors_that_are_none(base: Path) -> None:
+    with opened_with(base, ScriptedEmbedder()) as kb:
+        kb.ingest([""], embedder="scripted")
+        assert kb.doctor().healthy
+    store = apsw.Connection(str(base / ".groundkit" / "default.sqlite3"))
+    store.execute(
+        "UPDATE vectors SET vector = x'0102' WHERE length(vector) > 0 AND row = (SELECT min(row) FROM vectors)"
+    )
+    store.close()
+    with opened_with(base, ScriptedEmbedder()) as kb:
+        (finding,) = kb.doctor().findings
+        assert "not as long as those of scripted" in finding.detail
 
 
 def test_a_recount_keeps_the_vectors(base: Path) -> None:
