@@ -201,7 +201,7 @@ def _several(texts: Iterable[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
     return tuple(sorted({each for each in texts if len(each) > 1}))
 
 
-def wanted_terms(text: str, terms_of: TermsOf) -> frozenset[str]:
+def wanted_terms(text: str, terms_of: Callable[[str], Iterable[str]]) -> frozenset[str]:
     """The terms that a query looks for; none of one that is refused. What is excluded is not among them."""
     parsed = parse(text)
     return frozenset() if isinstance(parsed, Failure) else frozenset(terms_of(parsed.unwrap().wanted))

@@ -7,7 +7,6 @@ from functools import cache
 
 from attrs import frozen
 
-from groundkit.core.boundaries import Boundaries
 from groundkit.core.model import Span
 
 #: Words as far as marking goes: what the index parts further is looked at sign by sign.
@@ -30,7 +29,7 @@ def snippet(text: str, wanted: AbstractSet[str], terms_of: Callable[[str], Seque
     found = places(text, wanted, cache(terms_of))
     if len(text) <= size:
         return Snippet(Span(0, len(text)), _joined(found))
-    first, last = _densest(found, size)
+    first, last = densest(found, size)
     start = max(0, min(first - max(size - (last - first), 0) // 2, len(text) - size))
     start, end = _between_words(text, start, min(len(text), start + size), size // _GIVE)
     return Snippet(Span(start, end), _joined([each for each in found if start <= each[0] and each[1] <= end]))
@@ -66,7 +65,7 @@ def _joined(found: Sequence[tuple[int, int, str]]) -> tuple[Span, ...]:
     return tuple(spans)
 
 
-def _densest(found: Sequence[tuple[int, int, str]], size: int) -> tuple[int, int]:
+def densest(found: Sequence[tuple[int, int, str]], size: int) -> tuple[int, int]:
     """From where to where the stretch goes that holds most different terms, then most; the first of those."""
     best, stretch = (0, 0), (0, 0)
     counts: dict[str, int] = {}
@@ -89,6 +88,8 @@ def _densest(found: Sequence[tuple[int, int, str]], size: int) -> tuple[int, int
 
 def _between_words(text: str, start: int, end: int, give: int) -> tuple[int, int]:
     """The stretch with its cuts moved inwards to the next blank, if there is one near, and never within a cluster."""
+    from groundkit.core.boundaries import Boundaries
+
     allowed = Boundaries(text).may_cut
     if start:
         blank = next((at + 1 for at in range(start, min(start + give, end)) if text[at].isspace()), None)

@@ -1,6 +1,5 @@
 """What of a passage a hit shows: the lines that say what was asked, with the words marked."""
 
-import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -8,10 +7,11 @@ from functools import cache
 import click
 from attrs import frozen
 
+from groundkit.core.query import wanted_terms
+from groundkit.core.snippets import densest, places
+
 #: Lines of a passage that a hit shows, and code points of a line.
 LINES, WIDTH = 5, 400
-
-_WORD = re.compile(r"\w+")
 
 
 @frozen
@@ -23,24 +23,13 @@ class Asked:
 
     def matches(self, text: str) -> list[tuple[int, int, str]]:
         """Start, end and term of every word of the text that was asked for; in scripts without blanks, of every sign."""
-        found: list[tuple[int, int, str]] = []
-        for word in _WORD.finditer(text):
-            terms = self.terms_of(word.group())
-            if len(terms) == 1:
-                found += [(word.start(), word.end(), term) for term in terms if term in self.terms]
-            elif self.terms.intersection(terms):
-                found += self._signs(word.group(), word.start())
-        return found
-
-    def _signs(self, word: str, start: int) -> list[tuple[int, int, str]]:
-        parts = [(start + at, self.terms_of(sign)) for at, sign in enumerate(word)]
-        return [(at, at + 1, terms[0]) for at, terms in parts if len(terms) == 1 and terms[0] in self.terms]
+        return places(text, self.terms, self.terms_of)
 
 
 def asked(query: str, terms_of: Callable[[str], Sequence[str]]) -> Asked:
     """What a query looks for, as far as marking it goes."""
     remembered = cache(terms_of)
-    return Asked(frozenset(terms_of(query)), remembered)
+    return Asked(wanted_terms(query, terms_of), remembered)
 
 
 def excerpt(text: str, wanted: Asked) -> str:
@@ -70,23 +59,12 @@ def shortened(line: str, wanted: Asked, width: int = WIDTH) -> str:
     """A long line's stretch with most of the asked terms, cut between words."""
     if len(line) <= width:
         return line
-    first, last = _densest(wanted.matches(line), width)
+    first, last = densest(wanted.matches(line), width)
     start = max(0, min(first - max(width - (last - first), 0) // 2, len(line) - width))
     end = start + width
     start = _blank(line, start, start + width // 8) if start else 0
     end = _blank(line, end, end - width // 8) if end < len(line) else len(line)
     return f"{'…' if start else ''}{line[start:end].strip()}{'…' if end < len(line) else ''}"
-
-
-def _densest(places: Sequence[tuple[int, int, str]], width: int) -> tuple[int, int]:
-    """From where to where the stretch goes that holds most different terms; the first of those."""
-    best: tuple[int, int, int] = (0, 0, 0)
-    for number, (start, _, _) in enumerate(places):
-        within = [place for place in places[number:] if place[1] <= start + width]
-        different = len({term for _, _, term in within})
-        if different > best[0]:
-            best = (different, start, within[-1][1])
-    return best[1], best[2]
 
 
 def _blank(line: str, at: int, limit: int) -> int:
