@@ -149,9 +149,11 @@ def _put_vectors(
         for row, chunk in zip(document.rows, new.chunks, strict=True)
     ]
     fresh = [(row, vector) for row, vector in counted if vector is not None]
+    if write.manifest is not None and manifest not in (None, write.manifest):
+        raise Refused(StorageProblem.FAILED, "vectors of another embedder than those that are there")
     if not fresh and not write.vectors:
         return
-    _must_be_of_one(manifest, write, [vector for _, vector in fresh] + [each.vector for each in write.vectors])
+    _must_fit(write.manifest, [vector for _, vector in fresh] + [each.vector for each in write.vectors])
     if manifest is None and write.manifest is not None:
         connection.execute(SET_MANIFEST, manifest_row(write.manifest))
     connection.executemany(INSERT_VECTOR, ((row, at, vector) for row, vector in fresh))
@@ -162,11 +164,10 @@ def _put_vectors(
         raise Refused(StorageProblem.FAILED, "a vector for a chunk that is not there")
 
 
-def _must_be_of_one(manifest: EmbeddingIdentity | None, write: Write, vectors: Sequence[bytes]) -> None:
-    if write.manifest is None or manifest not in (None, write.manifest):
-        raise Refused(StorageProblem.FAILED, "vectors of another embedder than those that are there")
-    size = 2 * write.manifest.dimensions
-    if any(len(each) not in (0, size) for each in vectors):
+def _must_fit(manifest: EmbeddingIdentity | None, vectors: Sequence[bytes]) -> None:
+    if manifest is None:
+        raise Refused(StorageProblem.FAILED, "vectors, and nothing says whose they are")
+    if any(len(each) not in (0, 2 * manifest.dimensions) for each in vectors):
         raise Refused(StorageProblem.FAILED, "a vector of another length than its embedder's")
 
 

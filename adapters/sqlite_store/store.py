@@ -20,6 +20,7 @@ from groundkit.adapters.sqlite_store.file import (
     transaction,
 )
 from groundkit.adapters.sqlite_store.schema import (
+    ASTRAY_VECTORS,
     failure_row,
 )
 from groundkit.adapters.sqlite_store.view import SqliteView, read_state
@@ -112,6 +113,8 @@ class SqliteStore:
             found = [str(line) for (line,) in connection.execute("PRAGMA integrity_check") if line != "ok"]
             for table, row, parent, _ in connection.execute("PRAGMA foreign_key_check"):
                 found.append(f"row {row} of {table} names a row of {parent} that is missing")
+            if astray := connection.execute(ASTRAY_VECTORS).get:
+                found.append(f"{astray} vectors of chunks that are not there")
             return tuple(found)
 
         return self._look(work)

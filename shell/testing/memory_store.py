@@ -421,10 +421,12 @@ def _broken_rule(books: _Books, write: Write, before: _Books) -> str | None:
 def _wrong_vectors(books: _Books, write: Write, before: _Books) -> str | None:
     given = [each.vector for new in write.documents for each in new.chunks if each.vector is not None]
     given += [each.vector for each in write.vectors]
+    if write.manifest is not None and books.state.manifest not in (None, write.manifest):
+        return "vectors of another embedder than those that are there"
     if not given:
         return None
-    if write.manifest is None or books.state.manifest != write.manifest:
-        return "vectors of another embedder than those that are there"
+    if write.manifest is None:
+        return "vectors, and nothing says whose they are"
     if any(len(each) not in (0, 2 * write.manifest.dimensions) for each in given):
         return "a vector of another length than its embedder's"
     live = {each.row for each in books.chunks if each.life.until is None}

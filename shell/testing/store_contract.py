@@ -755,12 +755,81 @@ class StoreContract:
             Write((evolve(more, chunks=(evolve(more.chunks[0], vector=b"\x01\x00"),)),), manifest=EMBEDDER),
             Write(vectors=(ChunkVector(1, vector_of(1)),), manifest=EMBEDDER),
             Write(vectors=(ChunkVector(999, vector_of(1)),), manifest=EMBEDDER),
+            Write(removed=("B.md",), manifest=evolve(EMBEDDER, model="other")),
+            Write(removed=("B.md",), vectors=(ChunkVector(1, vector_of(1)),), manifest=EMBEDDER),
         )
         for each in wrong:
             assert problem_of(store.stage(each)) is StorageProblem.FAILED
             assert set(looked(store, "tip")) == {"B.md"}
         store.stage(Write((more,), manifest=EMBEDDER)).unwrap()
         store.declare(1).unwrap()
+        store.close()
+
+    def test_a_chunk_is_given_one_vector(self) -> None:
+        store = self.created([new_document("B.md", "one")])
+        view = store.view().unwrap()
+        (row,) = view.live(view.state.current.mark.generation).unwrap()
+        view.close()
+        twice = Write(vectors=(ChunkVector(row, vector_of(2)), ChunkVector(row, vector_of(3))), manifest=EMBEDDER)
+        assert problem_of(store.stage(twice)) is StorageProblem.FAILED
+        assert problem_of(store.stage(evolve(twice, vectors=twice.vectors[:1], manifest=None))) is StorageProblem.FAILED
+        store.stage(evolve(twice, vectors=twice.vectors[:1])).unwrap()
+        store.declare(1).unwrap()
+        for vectors in (twice.vectors[:1], twice.vectors[1:]):
+            assert problem_of(store.stage(evolve(twice, vectors=vectors))) is StorageProblem.FAILED
+        assert list(vectors_in(store).values()) == [vector_of(2)]
+        store.close()
+
+    def test_another_embedder_may_follow_in_the_write_that_forgets_the_first(self) -> None:
+        other = EmbeddingIdentity("other", "m", 1, "b")
+        kept, new = embedded(new_document("B.md", "one")), new_document("C.md", "two")
+        store = self.created()
+        store.stage(Write((kept,), manifest=EMBEDDER)).unwrap()
+        store.declare(1).unwrap()
+        chunk = evolve(new.chunks[0], vector=b"\x01\x02")
+        store.stage(Write((evolve(new, chunks=(chunk,)),), manifest=other, forget_vectors=True)).unwrap()
+        store.declare(1).unwrap()
+        assert vectors_in(store) == {chunk.chunk.id: chunk.vector}
+        assert counted(store) == VectorCounts(1, 0, 1)
+        view = store.view().unwrap()
+        assert view.state.manifest == other
+        view.close()
+        store.close()
+
+    @given(
+        documents=st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=6),
+        after=st.integers(0, 30),
+        limit=st.integers(0, 9),
+    )
+    @settings(max_examples=25, suppress_health_check=[HealthCheck.differing_executors])
+    def test_a_page_of_what_lacks_vectors_is_the_first_rows_after_that_have_none(
+        self, documents: list[tuple[int, int]], after: int, limit: int
+    ) -> None:
+        """Each document's first chunks have a vector, or its last ones; some are made anew and some rebound."""
+        store = self.created()
+        had: set[str] = set()
+        for number, (letters, without) in enumerate(documents):
+            new = new_document(f"{number % 4}.md", f"{number}bcde" * letters)
+            ordinals = range(without, 9) if number % 2 else range(9 - without)
+            chunks = tuple(
+                evolve(each, vector=vector_of(each.chunk.ordinal)) if each.chunk.ordinal in ordinals else each
+                for each in new.chunks
+            )
+            had |= {each.chunk.id for each in chunks if each.vector is not None}
+            store.stage(Write((evolve(new, chunks=chunks),), manifest=EMBEDDER)).unwrap()
+            store.declare(1).unwrap()
+            if without % 3 == 0:
+                store.stage(Write(rebound=(rebound_by(new.record, 2),))).unwrap()
+                store.declare(1).unwrap()
+        view = store.view().unwrap()
+        at = view.state.tip.mark.generation
+        stored = view.chunks(ChunksByRow(tuple(sorted(view.live(at).unwrap()))), at).unwrap()
+        lacking = [each for each in stored if each.chunk.id not in had]
+        assert view.lacking(at, after, limit).unwrap() == tuple([e for e in lacking if e.row > after][:limit])
+        counts = view.vector_counts(at).unwrap()
+        assert counts.lacking == len(lacking)
+        assert counts.embedded + counts.empty + counts.lacking == len(stored)
+        view.close()
         store.close()
 
     def test_conditions_see_what_records_and_chunks_say(self) -> None:

@@ -293,6 +293,24 @@ def test_the_doctor_sees_vectors_that_are_none(base: Path) -> None:
         assert "not as long as those of scripted" in finding.detail
 
 
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        ("INSERT INTO vectors (row, since, vector) VALUES (999999, 1, x'')", "1 vectors of chunks that are not there"),
+        ("UPDATE state SET provider = NULL, model = NULL, dimensions = NULL, weights = NULL", "nothing says whose"),
+    ],
+)
+def test_the_doctor_sees_vectors_without_a_chunk_or_without_an_embedder(base: Path, damage: str, said: str) -> None:
+    with opened_with(base, ScriptedEmbedder()) as kb:
+        kb.ingest([""], embedder="scripted")
+    store = apsw.Connection(str(base / ".groundkit" / "default.sqlite3"))
+    store.execute(damage)
+    store.close()
+    with opened_with(base, ScriptedEmbedder()) as kb:
+        (finding,) = kb.doctor().findings
+        assert said in finding.detail
+
+
 def test_a_recount_keeps_the_vectors(base: Path) -> None:
     with opened_with(base, ScriptedEmbedder()) as kb:
         kb.ingest([""], embedder="scripted")

@@ -13,6 +13,7 @@ from textwrap import dedent
 import pytest
 
 from groundkit.adapters.sqlite_store import SqliteStore
+from groundkit.core.briefs import VectorCounts
 from groundkit.core.changes import Write
 from groundkit.core.ports import DocumentStore
 from groundkit.core.result import Failure
@@ -36,6 +37,7 @@ REWRITER = """
     from groundkit.core.settings import Settings
     from groundkit.core.changes import Write
     from groundkit.testing.sample_documents import new_document
+    from groundkit.testing.store_contract import EMBEDDER, embedded
 
     store = SqliteStore(Path(sys.argv[1]), "c")
     store.create(Settings(), "words/1").unwrap()
@@ -47,7 +49,8 @@ REWRITER = """
     while True:
         generation += 1
         texts = {source: f"{generation} of {source} " * 20 for source in (f"{n}.md" for n in range(30))}
-        store.stage(Write(tuple(new_document(source, text, 40) for source, text in texts.items()))).unwrap()
+        documents = tuple(embedded(new_document(source, text, 40)) for source, text in texts.items())
+        store.stage(Write(documents, manifest=EMBEDDER)).unwrap()
         store.declare(generation).unwrap()
         print(generation, flush=True)
 """
@@ -73,7 +76,10 @@ def both_ends_are_whole(store: DocumentStore) -> StoreState:
         for end in (view.state.current, view.state.tip):
             world = world_of(end.mark.generation)
             assert read(view, end.mark.generation) == world
-            assert end.statistics.chunks == sum(len(new.chunks) for new in world.values())
+            chunks = sum(len(new.chunks) for new in world.values())
+            assert end.statistics.chunks == chunks
+            counts = view.vector_counts(end.mark.generation).unwrap()
+            assert counts in (VectorCounts(chunks - counts.empty, len(world), 0), VectorCounts(0, 0, chunks))
         return view.state
     finally:
         view.close()
@@ -165,7 +171,7 @@ FAULTS = """
     from groundkit.core.settings import Settings
     from groundkit.core.changes import Write
     from groundkit.testing.sample_documents import new_document
-    from groundkit.testing.store_contract import looked
+    from groundkit.testing.store_contract import EMBEDDER, embedded, looked, vectors_in
 
     root, kind, error = Path(sys.argv[1]), sys.argv[2], getattr(apsw, sys.argv[3])
     allowed = None
@@ -198,25 +204,32 @@ FAULTS = """
     faulty = Faulty()
     old = tuple(new_document(f"{n}.md", f"old {n} " * 40, 40) for n in range(4))
     new = tuple(new_document(f"{n}.md", f"new {n} " * 40, 40) for n in range(2, 6))
+
+    def write_of(documents):
+        return Write(tuple(map(embedded, documents)), manifest=EMBEDDER)
+
     worlds = ({e.record.source: e for e in old}, {e.record.source: e for e in (*old, *new)})
     for allowed_at in count():
         place = root / str(allowed_at)
         place.mkdir()
         store = SqliteStore(place, "c")
         store.create(Settings(), "words/1").unwrap()
-        store.stage(Write(old)).unwrap()
+        store.stage(write_of(old)).unwrap()
         store.declare(1).unwrap()
         allowed = allowed_at
-        answers = [store.stage(Write(new)), store.declare(2)]
+        answers = [store.stage(write_of(new)), store.declare(2)]
         untouched = allowed >= 0
         seen = looked(store, "tip")
         assert seen in worlds, "neither before nor after"
         allowed = None
         assert looked(SqliteStore(place, "c"), "tip") == seen
         if seen == worlds[0]:
-            store.stage(Write(new)).unwrap()
+            store.stage(write_of(new)).unwrap()
         store.declare(2).unwrap()
         assert looked(store) == worlds[1]
+        assert vectors_in(store) == {
+            each.chunk.id: each.vector for new in worlds[1].values() for each in embedded(new).chunks if each.vector
+        }
         assert store.check().unwrap() == ()
         store.close()
         for answer in answers:
