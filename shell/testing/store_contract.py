@@ -726,6 +726,7 @@ class StoreContract:
         view = store.view().unwrap()
         assert view.vector_counts(at).unwrap() == VectorCounts(0, 0, len(new.chunks))
         assert view.vectors(at, 0, 99).unwrap() == ()
+        assert [each.chunk for each in view.lacking(at, 0, 99).unwrap()] == [each.chunk for each in new.chunks]
         assert view.lacking(at + 1, 0, 99).unwrap() == ()
         view.close()
         assert problem_of(store.stage(Write())) is StorageProblem.BUSY
