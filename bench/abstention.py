@@ -1,8 +1,8 @@
 """How often a hybrid search abstains: of the queries that a collection answers, and of those of other collections.
 
 `python bench/abstention.py [folder of the collections]`. Queries with odd numbers of Cranfield and MED, and SciFact's training
-judgements, are the side on which the rule was chosen; here all test queries are asked. MED and SciFact are both about
-medicine, so that one has passages on what the other's queries ask is no fault of the rule.
+judgements, are the side on which the rule was searched for; ADR 0034 says how cleanly. Here all test queries are asked. MED
+and SciFact are both about medicine, so that one has passages on what the other's queries ask is no fault of the rule.
 """
 
 import os
