@@ -9,6 +9,7 @@ from typing import Final, Protocol
 from attrs import field, frozen
 
 from groundkit.core.result import Failure, Result, Success
+from groundkit.core.secrets import credential_name, decoded, shapes_in
 
 
 class PostProblem(Enum):
@@ -23,10 +24,11 @@ class PostProblem(Enum):
 
 @frozen
 class PostFailed:
-    """Why there is no answer. `detail` holds no key and nothing of what was asked or answered."""
+    """Why there is no answer. `detail` holds no key and nothing of what was asked or answered; `status` is 0 without one."""
 
     problem: PostProblem
     detail: str
+    status: int = 0
 
 
 class Poster(Protocol):
@@ -94,7 +96,7 @@ def _wrong(url: str, allow_local: bool) -> str | None:
     scheme = found["scheme"].lower()
     if scheme not in ("http", "https"):
         return "the address of the endpoint is no http or https URL"
-    if found["login"] is not None or _SECRET.search(found["rest"]):
+    if found["login"] is not None or _holds_secret(found["path"], found["rest"]):
         return "the address of the endpoint holds a login: give the key through the environment"
     if scheme == "http" and not allow_local:
         return "the endpoint is not https; only one on this machine or network may be without, if that is allowed"
@@ -102,8 +104,23 @@ def _wrong(url: str, allow_local: bool) -> str | None:
 
 
 #: A parameter that holds what should come through the environment: URLs are logged.
-_SECRET: Final = re.compile(r"[?&][^=&]*(?:key|token|secret|sig|pass|auth)[^=&]*=", re.IGNORECASE)
+_SECRET: Final = re.compile(r"(?:key|token|secret|sig|pass|auth)", re.IGNORECASE)
+#: Names under which some hosts of functions take a key; elsewhere they are harmless.
+_ALSO: Final = frozenset(("code", "credential", "cred"))
 _LAST_PORT: Final = 65_535
+
+
+def _holds_secret(path: str, rest: str) -> bool:
+    """Written plainly or percent-encoded, in a query or a fragment by its name, anywhere by its shape."""
+    seen = decoded(rest)
+    names = [
+        part.partition("=")[0] for text in (rest, *seen.levels) for part in re.split(r"[?&;#]", text) if "=" in part
+    ]
+    return (
+        not seen.settled
+        or any(_SECRET.search(name) or name.lower() in _ALSO or credential_name(name) for name in names)
+        or any(any(shapes_in(text)) for text in (path, rest, *decoded(path).levels, *seen.levels))
+    )
 
 
 def _no(detail: str) -> Failure[PostFailed]:

@@ -6,16 +6,19 @@ import re
 from typing import TYPE_CHECKING
 
 from groundkit.adapters.embedders.endpoint import listed, refused, translated
+from groundkit.core.embedding import EmbedFailed, EmbedProblem
 from groundkit.core.result import Failure, Result, Success
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from groundkit.core.embedding import EmbedFailed
-    from groundkit.core.posting import Poster
+    from groundkit.core.posting import Poster, PostFailed
 
 #: Weights lie in files that are named after their digest.
 _WEIGHTS = re.compile(r"^FROM .*sha256[-:]([0-9a-f]{64})\s*$", re.MULTILINE)
+
+
+_NOT_FOUND = 404
 
 
 class Ollama:
@@ -36,7 +39,7 @@ class Ollama:
         """A failure is one: whoever took it for an unknown digest would take the same model for another one."""
         said = self._show.post({"model": model})
         if isinstance(said, Failure):
-            return Failure(translated(said.failure()))
+            return Failure(_told(said.failure(), model))
         answer = said.unwrap()
         if not isinstance(answer, dict):
             return refused("what the server says of the model is no object")
@@ -45,3 +48,10 @@ class Ollama:
 
     def close(self) -> None:
         self._show.close()
+
+
+def _told(failed: PostFailed, model: str) -> EmbedFailed:
+    """A server that has not got the model says so with the status of a page that is not there."""
+    if failed.status != _NOT_FOUND:
+        return translated(failed)
+    return EmbedFailed(EmbedProblem.REFUSED, f"{failed.detail}; `ollama pull {model}` fetches a model")

@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 #: Address, headers, and the name for the certificate.
 _Way: TypeAlias = tuple[str, dict[str, str], dict[str, object]]
 _LONGEST_WAIT = 30.0
+_RUNNING = "is a server running there, at this port?"
+_TODO = {
+    401: "is the key set, and the right one?",
+    403: "is the key set, and the right one?",
+    404: "are the path of the address and the model's name right?",
+}
 _MISSING = 'httpx is not installed: pip install "groundkit[dense]"'
 
 
@@ -37,9 +43,10 @@ class HttpPoster:
         most: int = 8 * 1024 * 1024,
         pauses: Sequence[float] = (0.5, 2.0),
         sleep: Callable[[float], object] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._endpoint, self._seconds, self._most, self._pauses = endpoint, seconds, most, tuple(pauses)
-        self._sleep = sleep
+        self._sleep, self._clock = sleep, clock
         self._client: httpx.Client | None = None
 
     def __repr__(self) -> str:
@@ -48,18 +55,18 @@ class HttpPoster:
     def post(self, body: dict[str, object]) -> Result[object, PostFailed]:
         """The answer of the endpoint. What may pass (no connection, a busy server) is tried again after each pause, or after
         as long as the server asks for (`Retry-After`, half a minute at most)."""
-        deadline = time.monotonic() + self._seconds
+        deadline = self._clock() + self._seconds
         answer = self._within(body, deadline)
         for attempt, least in enumerate(self._pauses):
             pause = max(least * self._spread(attempt), _asked_for(answer))
-            if not _may_pass(answer) or time.monotonic() + pause >= deadline:
+            if not _may_pass(answer) or self._clock() + pause >= deadline:
                 break
             self._sleep(pause)
             answer = self._within(body, deadline)
         return _without_passing(answer)
 
     def _spread(self, attempt: int) -> float:
-        """1 to 1.5, so that many who were sent away do not come back at once; the same for an endpoint and an attempt."""
+        """1 to 1.5, so that many who were sent away do not come back at once; the same for a process, an endpoint and an attempt."""
         return 1 + sha256(f"{os.getpid()} {self._endpoint.url} {attempt}".encode()).digest()[0] / 510
 
     def close(self) -> None:
@@ -72,7 +79,7 @@ class HttpPoster:
         said: list[Result[object, _Failed]] = []
         asking = threading.Thread(target=lambda: said.append(self._asked(body, deadline)), daemon=True)
         asking.start()
-        asking.join(max(0.0, deadline - time.monotonic()))
+        asking.join(max(0.0, deadline - self._clock()))
         if said:
             return said[0]
         self.close()
@@ -88,7 +95,9 @@ class HttpPoster:
         try:
             return self._sent(body, deadline)
         except (httpx.ConnectError, httpx.ConnectTimeout, socket.gaierror) as error:
-            return _failed(PostProblem.UNREACHABLE, f"{host} cannot be reached ({type(error).__name__})", True)
+            return _failed(
+                PostProblem.UNREACHABLE, f"{host} cannot be reached ({type(error).__name__}): {_RUNNING}", True
+            )
         except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError, RuntimeError, ValueError) as error:
             return _failed(PostProblem.UNREACHABLE, f"{host} gave no whole answer ({type(error).__name__})")
 
@@ -111,16 +120,14 @@ class HttpPoster:
     def _posted(self, way: _Way, body: dict[str, object], deadline: float) -> Result[object, _Failed]:
         assert self._client is not None
         host, (url, headers, extensions) = self._endpoint.host, way
-        left = max(0.1, deadline - time.monotonic())
+        left = max(0.1, deadline - self._clock())
         with self._client.stream(
             "POST", url, json=body, headers=headers, extensions=extensions, timeout=left
         ) as response:
             if response.status_code != 200:
                 passing = response.status_code in PASSING
-                detail = f"{host} answered with status {response.status_code}"
-                return _failed(
-                    PostProblem.REFUSED, detail, passing, _seconds_in(response.headers.get("Retry-After", ""))
-                )
+                wait = _seconds_in(response.headers.get("Retry-After", ""))
+                return Failure(_Failed(_status(host, response.status_code), passing, wait))
             read = bytearray()
             for piece in response.iter_raw(65536):
                 read += piece
@@ -189,6 +196,11 @@ class _Failed:
 
 def _failed(problem: PostProblem, detail: str, passing: bool = False, wait: float = 0.0) -> Failure[_Failed]:
     return Failure(_Failed(PostFailed(problem, detail), passing, wait))
+
+
+def _status(host: str, status: int) -> PostFailed:
+    todo = _TODO.get(status, "")
+    return PostFailed(PostProblem.REFUSED, f"{host} answered with status {status}{todo and f': {todo}'}", status)
 
 
 def _seconds_in(header: str) -> float:

@@ -172,7 +172,9 @@ def test_a_digest_that_cannot_be_had_is_no_unknown_one() -> None:
             well(handler, body)
 
     with serving(without_show) as server, closing(made("ollama:m", server)) as one:
-        assert one.identify().failure().problem is EmbedProblem.REFUSED
+        said = one.identify().failure()
+    assert said.problem is EmbedProblem.REFUSED
+    assert "127.0.0.1" in said.detail and "ollama pull m" in said.detail
 
 
 @pytest.mark.parametrize("answer", [{"embeddings": [[1.0]] * 2, "modelfile": 5}, {"embeddings": [[1.0]] * 2}])

@@ -269,6 +269,57 @@ def test_a_server_says_when_it_is_to_be_asked_again() -> None:
     assert slept == [7.0]
 
 
+def test_a_break_during_a_pause_ends_it() -> None:
+    def broken_off(_: float) -> None:
+        raise KeyboardInterrupt
+
+    with serving(lambda _: Said(b"", 503)) as (url, seen):
+        poster = HttpPoster(endpoint_of(url, True, "").unwrap(), 20, pauses=(0.5, 0.5), sleep=broken_off)
+        with pytest.raises(KeyboardInterrupt):
+            poster.post({})
+        poster.close()
+    assert len(seen) == 1
+
+
+@pytest.mark.parametrize("asked", ["Wed, 21 Oct 2099 07:28:00 GMT", "-1", "1e9", "\u00b2", "nan", ""])
+def test_what_is_no_number_of_seconds_asks_for_nothing(asked: str) -> None:
+    slept: list[float] = []
+    with serving(lambda _: Said(b"", 429, {"Retry-After": asked})) as (url, _):
+        poster = HttpPoster(endpoint_of(url, True, "").unwrap(), 20, pauses=(0.5,), sleep=slept.append)
+        poster.post({})
+        poster.close()
+    assert len(slept) == 1 and 0.5 <= slept[0] <= 0.75
+
+
+def test_no_server_makes_anybody_wait_long_or_beyond_the_time_there_is() -> None:
+    slept: list[float] = []
+    with serving(lambda _: Said(b"", 429, {"Retry-After": "86400"})) as (url, seen):
+        for seconds in (100, 29):
+            where = endpoint_of(url, True, "").unwrap()
+            poster = HttpPoster(where, seconds, pauses=(0.5,), sleep=slept.append, clock=lambda: 0.0)
+            poster.post({})
+            poster.close()
+    assert (slept, len(seen)) == ([30.0], 3)
+
+
+@pytest.mark.parametrize(("status", "todo"), [(401, "key"), (403, "key"), (404, "model")])
+def test_a_refusal_says_what_to_look_at(status: int, todo: str) -> None:
+    with serving(lambda _: Said(b"", status)) as (url, _):
+        poster = HttpPoster(endpoint_of(url, True, SECRET).unwrap(), 20, pauses=())
+        said = poster.post({})
+        poster.close()
+    assert isinstance(said, Failure)
+    detail = said.failure().detail
+    assert "127.0.0.1" in detail and todo in detail and SECRET not in detail
+
+
+#: What a URL must not hold, since clients log URLs.
+SECRETS_IN_URLS = (
+    *("?key=pw", "?%6bey=pw", "?a=1;key=pw", "#key=pw", "?code=pw", "?jwt=pw", "?credential=pw", "?a=%26api_key%3Dpw"),
+    *("?x=sk-abcdefghijklmnopqrstuvwx", "sk-abcdefghijklmnopqrstuvwx/v1", "?%2525252525256bey=pw"),
+)
+
+
 @pytest.mark.parametrize(
     ("url", "local", "key"),
     [
@@ -281,6 +332,7 @@ def test_a_server_says_when_it_is_to_be_asked_again() -> None:
         ("https://example.org/a b", True, ""),
         ("https://example.org\\@other/", True, ""),
         ("", True, ""),
+        *((f"https://example.org/{rest}", True, "") for rest in SECRETS_IN_URLS),
         ("https://example.org/", True, "a\nb"),
         ("https://example.org/", True, "schlüssel"),
     ],
@@ -297,10 +349,12 @@ def test_what_is_no_endpoint_is_refused(url: str, local: bool, key: str) -> None
         ("https://a.example", "https://a.example/rerank"),
         ("https://a.example/v1/", "https://a.example/v1/rerank"),
         ("https://a.example/v2/rerank?x=1", "https://a.example/v2/rerank?x=1"),
+        ("https://a.example/?api-version=2024-02-01", "https://a.example/rerank?api-version=2024-02-01"),
     ],
 )
 def test_the_path_of_the_service_is_added_once(url: str, asked: str) -> None:
     assert below(url, "/rerank") == asked
+    assert isinstance(endpoint_of(asked, False, ""), Success)
 
 
 ENVIRONMENT = {"GK_RERANKER_URL": "http://localhost:8080", "GK_RERANKER_LOCAL": "1", "GK_RERANKER_KEY": SECRET}
