@@ -200,13 +200,17 @@ def _onward(parts: tuple[str, ...], places: set[int], between: bool) -> set[int]
 
 
 _RUNS = ("*", "**", "**/")
-_PART = re.compile(r"\*\*/|\*{2,}|\*|\?|\[[!^]?\]?[^\]]*\]|.", re.DOTALL)
+#: Several `**/` are one, so that a pattern is never at more places than it has come past signs. A set is short, so that a `[`
+#: without an end is not looked for to the end of the pattern.
+_PART = re.compile(r"(?:\*\*/)+|\*{2,}|\*|\?|\[[!^]?\]?[^\]]{0,64}\]|.", re.DOTALL)
 
 
 @lru_cache(maxsize=64)
 def _parts_of(pattern: str) -> tuple[str, ...]:
     """Signs and letters. `**/` is also nothing at all: `a/**/b` has `a/b`."""
-    return tuple("**" if each.startswith("**") and each != "**/" else each for each in _PART.findall(pattern))
+    return tuple(
+        each[:2] + "/" * each.endswith("/") if each.startswith("**") else each for each in _PART.findall(pattern)
+    )
 
 
 def _fits(part: str, sign: str) -> bool:

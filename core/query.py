@@ -29,14 +29,15 @@ _SIGNS = frozenset('":+-')
 @cache
 def _syntax() -> re.Pattern[str]:
     """Nothing else is syntax. A sign or a field begins after white space, and a sign stands right before what it is of. A
-    quotation mark after a letter or digit is an inch or a second; one without a partner is text like everything else."""
+    quotation mark after a letter or digit is an inch or a second; one without a partner is text like everything else. Names
+    are ASCII: to a pattern that ignores case, `ſ` is an `s`, too."""
     return re.compile(
         r"""
-        (?<!\S)(?P<not>[-+])?(?P<field>source|class|type|heading|after|before):(?:"(?P<quoted>[^"]+)"|(?P<value>[^\s"]\S*))
+        (?<!\S)(?P<not>[-+])?(?P<field>(?ai:source|class|type|heading|after|before)):(?:"(?P<quoted>[^"]+)"|(?P<value>[^\s"]\S*))
         | (?<!\S)(?P<sign>[-+])(?:"(?P<signed_phrase>[^"]*)"|(?P<signed_word>\w\S*))
         | (?<!\w)"(?P<phrase>[^"]*)"
         """,
-        re.VERBOSE | re.IGNORECASE,
+        re.VERBOSE,
     )
 
 
@@ -208,17 +209,32 @@ def wanted_terms(text: str, terms_of: Callable[[str], Iterable[str]]) -> frozens
 
 
 def written(query: Query) -> str:
-    """A text that asks the same."""
-    parts = [query.words.strip()]
-    parts += (f'"{each}"' for each in query.phrases)
-    parts += (f"+{_quoted(each)}" for each in query.required)
-    parts += (f"-{_quoted(each)}" for each in query.excluded)
+    """A text that asks the same: its terms and conditions, not its blanks. The words come last, since a quotation mark without a
+    partner among them would find one in what follows."""
+    parts = [f'"{each}"' for each in query.phrases]
+    signed = [f"+{_quoted(each)}" for each in query.required] + [f"-{_quoted(each)}" for each in query.excluded]
+    # `-source:"a` is a word, as long as no quotation mark follows.
+    parts += (each for each in signed if not _is_open(each))
     parts += (f"{'-' if each.negated else ''}{each.field.value}:{_value(each.value)}" for each in query.fields)
+    parts.append(_syntax().sub(_as_text, query.words.strip()))
+    parts += filter(_is_open, signed)
     return " ".join(filter(None, parts))
 
 
+def _is_open(signed: str) -> bool:
+    """Whether another quotation mark would make a field of it."""
+    found = _syntax().fullmatch(f'{signed}"')
+    return found is not None and found["quoted"] is not None
+
+
+def _as_text(found: re.Match[str]) -> str:
+    """What stood right behind a quotation mark was no syntax, and is none behind a bracket; a wrong value is text anyway."""
+    return found[0] if _Parts().take(found) == found[0] else f"({found[0]}"
+
+
 def _quoted(text: str) -> str:
-    return text if re.fullmatch(r"\w\S*", text) else f'"{text}"'
+    """What has a colon could be a field; a quotation mark is only in what was a word."""
+    return text if '"' in text or re.fullmatch(r"\w[^\s:]*", text) else f'"{text}"'
 
 
 def _value(text: str) -> str:

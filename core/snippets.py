@@ -1,16 +1,20 @@
 """The stretch of a passage that says most of what was asked, and where in it the words stand. Offsets are code points."""
 
 import re
-from collections.abc import Callable, Sequence
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache
+from itertools import pairwise
 
 from attrs import frozen
 
 from groundkit.core.model import Span
 
-#: Words as far as marking goes: what the index parts further is looked at sign by sign.
+#: Words as far as marking goes, but for their marks: what the index parts further is looked at sign by sign.
 _WORD = re.compile(r"\w+")
+#: Letters that fold to marks on the sign before, or to a mark and a letter.
+_MARKS = "\uff9e\uff9f\u0e33\u0eb3"
 #: How far a cut may move to stand between two words, as a part of the size.
 _GIVE = 8
 
@@ -38,20 +42,38 @@ def snippet(text: str, wanted: AbstractSet[str], terms_of: Callable[[str], Seque
 def places(text: str, wanted: AbstractSet[str], terms_of: Callable[[str], Sequence[str]]) -> list[tuple[int, int, str]]:
     """Start, end and term of every word that is wanted; in scripts without blanks, of every sign."""
     found: list[tuple[int, int, str]] = []
-    for word in _WORD.finditer(text):
-        terms = terms_of(word.group())
+    for start, end in _words(text):
+        terms = terms_of(text[start:end])
         if len(terms) == 1:
-            found += [(word.start(), word.end(), term) for term in terms if term in wanted]
+            found += [(start, end, term) for term in terms if term in wanted]
         elif wanted & set(terms):
-            found += _signs(word.group(), word.start(), wanted, terms_of)
+            found += _signs(text[start:end], start, wanted, terms_of)
     return found
+
+
+def _words(text: str) -> Iterator[tuple[int, int]]:
+    """Runs of letters and digits with the marks on them: an accent by itself parts no word."""
+    word = _WORD.search(text)
+    while word is not None:
+        start, end = word.span()
+        while end < len(text) and _is_mark(text[end]):
+            more = _WORD.match(text, end + 1)
+            end = end + 1 if more is None else more.end()
+        yield start, end
+        word = _WORD.search(text, end)
+
+
+def _is_mark(sign: str) -> bool:
+    return sign > "\x7f" and (unicodedata.category(sign)[0] == "M" or sign in _MARKS)
 
 
 def _signs(
     word: str, start: int, wanted: AbstractSet[str], terms_of: Callable[[str], Sequence[str]]
 ) -> list[tuple[int, int, str]]:
-    parts = [(start + at, terms_of(sign)) for at, sign in enumerate(word)]
-    return [(at, at + 1, terms[0]) for at, terms in parts if len(terms) == 1 and terms[0] in wanted]
+    """Each sign with the marks on it."""
+    begins = [at for at, sign in enumerate(word) if not at or not _is_mark(sign)]
+    parts = [(at, end, terms_of(word[at:end])) for at, end in pairwise([*begins, len(word)])]
+    return [(start + at, start + end, terms[0]) for at, end, terms in parts if terms and set(terms) <= wanted]
 
 
 def _joined(found: Sequence[tuple[int, int, str]]) -> tuple[Span, ...]:

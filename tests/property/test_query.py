@@ -1,5 +1,6 @@
 """Laws of queries: total, capped, and nothing is syntax but balanced quotation marks."""
 
+import random
 import re
 
 import pytest
@@ -126,12 +127,41 @@ def test_a_query_written_anew_asks_the_same(text: str) -> None:
     again = parse(written(query)).unwrap()
     assert compile_query(again, terms_of) == compile_query(query, terms_of)
     assert again.fields == query.fields
+    assert [sorted(each) for each in (again.phrases, again.required, again.excluded)] == [
+        sorted(each) for each in (query.phrases, query.required, query.excluded)
+    ]
     assert wanted_terms(written(query), terms_of) == wanted_terms(text, terms_of)
+
+
+def test_queries_put_together_without_blanks_ask_the_same_when_written_anew() -> None:
+    draw = random.Random(29)
+    signs = [
+        '"',
+        "-",
+        "+",
+        " ",
+        "a",
+        "fox",
+        "source:",
+        "class:text",
+        "class:x",
+        '"red fox"',
+        'heading:"x y"',
+        '5"',
+        "\u3000",
+        "東京",
+        ".",
+    ]
+    for _ in range(5_000):
+        query = parse("".join(draw.choices(signs, k=draw.randint(1, 9)))).unwrap()
+        again = parse(written(query)).unwrap()
+        assert compile_query(again, terms_of) == compile_query(query, terms_of), query
+        assert again.fields == query.fields, query
 
 
 PLAIN = (
     "12:30", "C++", "it's", "[E0308]", "https://docs.example.org/a?b=c", "((((", "foo:bar", "--flag", "well-known", "a - b",
-    "5-3", "source:", "- fox", "+ fox", "++", "-", "a-b -", "(-fox)", "x source", "resource:a",
+    "5-3", "source:", "\u017fource:a", "cla\u017fs:text", "HEAD\u0130NG:x", "head\u0131ng:x", "- fox", "+ fox", "++", "-", "a-b -", "(-fox)", "x source", "resource:a",
 )  # fmt: skip
 
 

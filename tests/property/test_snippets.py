@@ -1,5 +1,6 @@
 """Laws of snippets: a slice of the text, marks within it that are words which were asked for, whatever the script."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -52,6 +53,21 @@ def test_signs_of_scripts_without_blanks_are_marked_together() -> None:
     text = "今日は東京で検索システムの評価実験を行いました。"
     found = snippet(text, frozenset({"東", "京"}), terms_of, 100)
     assert [text[mark.start : mark.end] for mark in found.marks] == ["東京"]
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("un e\u0301tat ici", "état"),
+        ("यह हिन्दी है", "हिन्दी"),
+        ("ที่นี่มีน้ำ", "น้ำ"),
+        ("ｶﾞﾗｽ と", "ガラス"),
+    ],
+)
+def test_marks_on_letters_part_no_word(text: str, word: str) -> None:
+    found = snippet(text, frozenset(terms_of(word)), terms_of, 100)
+    shown = [text[mark.start : mark.end] for mark in found.marks]
+    assert [terms_of(each) for each in shown] == [terms_of(word)]
 
 
 def test_a_long_passage_of_asked_words_is_looked_at_once() -> None:
