@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from groundkit.cite_values import AnswerCheck, CitedQuote
     from groundkit.core.annotation_selectors import Selectors
     from groundkit.core.live import Live
-    from groundkit.core.model import Citation, DocumentRecord, RetrievalResult, Verification
+    from groundkit.core.model import Chunk, Citation, DocumentRecord, RetrievalResult, Verification
     from groundkit.core.older import OldChunk, OldStore
     from groundkit.core.portable import PortableCitation
     from groundkit.core.snippets import Snippet
@@ -439,6 +439,33 @@ class Collection(Opened):
         with self._standing() as (view, generation):
             wanted = AllRecords() if source is None else RecordOfSource(source)
             return list(self._or_raise(view.records(wanted, generation.mark.generation)))
+
+    def titles(self, document_ids: Iterable[str]) -> dict[str, str]:
+        """The titles of stored versions, "" of one without; those which the collection does not have (any more) are left out."""
+        from groundkit.core.storage import RecordOfDocument
+
+        with self._standing() as (view, generation):
+            found = [
+                self._or_raise(view.records(RecordOfDocument(each), generation.mark.generation))
+                for each in document_ids
+            ]
+        return {record.document_id: record.title for records in found for record in records}
+
+    def document_chunks(self, document_id: str) -> tuple[Chunk, ...]:
+        """The chunks of a stored version in order; none where the collection does not have it (any more)."""
+        return tuple(each.chunk for each in self._stored_chunks(document_id))
+
+    @property
+    def chunk_count(self) -> int:
+        """How many chunks a search looks in."""
+        with self._standing() as (_, generation):
+            return generation.statistics.chunks
+
+    @property
+    def revision(self) -> str:
+        """What a search would answer from now: equal ones stand for equal contents. Not for people, and in no order."""
+        mark = self._mark()
+        return f"{mark.generation}-{mark.token}"
 
     def status(self) -> IndexStatus:
         """Counts, settings, and what failed when it was last tried."""

@@ -80,7 +80,7 @@ def of_error(error: Exception) -> Problem:
     from groundkit.requests import AmbiguousChunk
 
     failure = getattr(error, "failure", None)
-    match failure:
+    match failure:  # type: ignore[exhaustive-match]
         case UnknownCollection(name, _, existing):
             there = f"there is {', '.join(existing)}" if existing else "there is none yet"
             return Problem("unknown_collection", 404, "There is no such collection", f"no collection {name}", there)

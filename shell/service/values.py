@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 #: Characters of an answer as JSON: what one has by default, and what may be asked for.
-MAX_CHARS, LEAST_CHARS, MOST_CHARS = 20_000, 1_000, 200_000
+MAX_CHARS, LEAST_CHARS, MOST_CHARS = 20_000, 2_000, 200_000
 #: Code points of the document before a passage and behind it.
 CONTEXT, MOST_CONTEXT = 600, 20_000
 #: Hits of one answer.

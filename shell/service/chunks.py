@@ -1,0 +1,202 @@
+"""The operation `fetch_chunk`: a passage in its place in the document, and what its source says now."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+from groundkit.core.auditing import text_of_chunks
+from groundkit.core.cursors import Cursor, digest
+from groundkit.core.fitting import brief, fitting, json_length, plain
+from groundkit.core.links import link_of
+from groundkit.service.answered import Answered, begun, marked, steadily
+from groundkit.service.answers import (
+    citation_value,
+    id_of,
+    page_facts,
+    size_of,
+    title_of,
+    url_of,
+    verification_value,
+    with_texts,
+)
+from groundkit.service.problems import ProblemError, bad_request
+from groundkit.service.values import ChunkAnswer, FetchRequest
+
+if TYPE_CHECKING:
+    from groundkit.collection import Collection
+    from groundkit.core.model import Chunk, Citation, Verification
+    from groundkit.fetch import FetchedChunk
+    from groundkit.service.runtime import Runtime
+
+#: Code points of the passage that an answer has, whatever its budget.
+LEAST_TEXT = 100
+_ID = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,63})/([0-9a-f]{1,32})", re.ASCII)
+#: Code points of an unknown id that are repeated.
+_SHOWN = 64
+
+
+@frozen
+class _InPlace:
+    """A document's text, if it is still there, and the chunks beside the one that was asked for."""
+
+    text: str | None
+    previous: str | None
+    next: str | None
+
+
+def fetch_chunk(runtime: Runtime, request: FetchRequest) -> Answered:
+    """Read one passage in its place and check it."""
+    name, chunk_id = _meant(request)
+    collection = runtime.collection(name)
+    asked = digest((chunk_id, name, request.context))
+    cursor = begun(request.cursor, asked)
+
+    def look() -> tuple[FetchedChunk, dict[str, str], _InPlace]:
+        found = collection.fetch_chunk(chunk_id)
+        if found.chunk is None:
+            return found, {}, _InPlace(None, None, None)
+        return found, collection.titles([found.chunk.document_id]), _in_place(collection, found.chunk)
+
+    (fetched, titles, place), state = steadily(collection, look)
+    here = Cursor(asked, marked(state.latest), 0, 0 if cursor is None else cursor.at)
+    changed = cursor is not None and cursor.revision != here.revision
+    if fetched.chunk is None or fetched.citation is None:
+        value = _unknown(name, chunk_id, fetched.verification, changed)
+        return Answered(value, state.revision, checked=True, found=False)
+    empty = _empty(name, fetched, fetched.chunk, fetched.citation, titles, place, changed)
+    value = _filled(empty, fetched, fetched.chunk, place.text, here, request)
+    return Answered(value, state.revision, 1, checked=True)
+
+
+def _meant(request: FetchRequest) -> tuple[str, str]:
+    """The collection and the chunk: `id` of a search result names both."""
+    named = _ID.fullmatch(request.chunk_id)
+    if named is None:
+        return request.collection, request.chunk_id
+    collection, chunk_id = named.groups()
+    if "collection" in request.model_fields_set and request.collection != collection:
+        raise ProblemError(
+            bad_request("chunk_id names another collection than collection does", "leave one of them out")
+        )
+    return collection, chunk_id
+
+
+def _in_place(collection: Collection, chunk: Chunk) -> _InPlace:
+    chunks = collection.document_chunks(chunk.document_id)
+    at = next((n for n, each in enumerate(chunks) if each.id == chunk.id), None)
+    if at is None:
+        return _InPlace(None, None, None)
+    before, after = chunks[at - 1 : at], chunks[at + 1 : at + 2]
+    beside = (before[0].id if before else None), (after[0].id if after else None)
+    return _InPlace(text_of_chunks(chunks), *beside)
+
+
+def _unknown(collection: str, chunk_id: str, verification: Verification, changed: bool) -> ChunkAnswer:
+    shown = brief(plain(chunk_id), _SHOWN)
+    return ChunkAnswer(
+        collection=collection,
+        chunk_id=shown,
+        found=False,
+        id=id_of(collection, shown),
+        title="",
+        url="",
+        link=None,
+        place="",
+        text="",
+        text_start=0,
+        before="",
+        after="",
+        context_start=0,
+        previous=None,
+        next=None,
+        citation=None,
+        page=None,
+        verification=verification_value(verification),
+        truncated=False,
+        changed=changed,
+        next_cursor=None,
+    )
+
+
+def _empty(
+    name: str,
+    fetched: FetchedChunk,
+    chunk: Chunk,
+    citation: Citation,
+    titles: dict[str, str],
+    place: _InPlace,
+    changed: bool,
+) -> ChunkAnswer:
+    """Everything but the texts."""
+    return ChunkAnswer(
+        collection=name,
+        chunk_id=chunk.id,
+        found=True,
+        id=id_of(name, chunk.id),
+        title=title_of(citation, titles),
+        url=url_of(name, citation),
+        link=link_of(citation, chunk.text, place.text),
+        place=plain(citation.place),
+        text="",
+        text_start=0,
+        before="",
+        after="",
+        context_start=chunk.span.start,
+        previous=place.previous,
+        next=place.next,
+        citation=citation_value(citation),
+        page=page_facts(fetched.fetch),
+        verification=verification_value(fetched.verification),
+        truncated=False,
+        changed=changed,
+        next_cursor=None,
+    )
+
+
+def _filled(
+    empty: ChunkAnswer, fetched: FetchedChunk, chunk: Chunk, document: str | None, here: Cursor, request: FetchRequest
+) -> ChunkAnswer:
+    """The passage first, then what drifted, then its neighbourhood, each as far as the budget goes."""
+    longest = str(Cursor(here.request, here.revision, 0, 9_999_999_999))
+    room = request.max_chars - size_of(empty.model_copy(update={"next_cursor": longest, "text_start": 9_999_999}))
+    text = plain(chunk.text)
+    at = here.at if here.at < len(text) else 0
+    end = fitting(text, at, room, LEAST_TEXT)
+    room -= json_length(text[at:end])
+    update: dict[str, object] = {"text": text[at:end], "text_start": at}
+    if end < len(text):
+        cursor = str(Cursor(here.request, here.revision, 0, end))
+        return empty.model_copy(update=update | {"truncated": True, "next_cursor": cursor})
+    drift, left_out = with_texts(empty.verification, fetched.verification, room)
+    room -= size_of(drift) - size_of(empty.verification)
+    before, after = _neighbourhood(document, chunk, request.context)
+    kept_after = after[: fitting(after, 0, max(room // 2, room - json_length(before)), 0)]
+    kept_before = _last_fitting(before, room - json_length(kept_after))
+    update |= {
+        "verification": drift,
+        "before": kept_before,
+        "after": kept_after,
+        "context_start": chunk.span.start - len(kept_before),
+        "truncated": left_out or (kept_before, kept_after) != (before, after),
+    }
+    return empty.model_copy(update=update)
+
+
+def _neighbourhood(document: str | None, chunk: Chunk, context: int) -> tuple[str, str]:
+    if document is None:
+        return "", ""
+    start, end = chunk.span.start, chunk.span.end
+    return plain(document[max(0, start - context) : start]), plain(document[end : end + context])
+
+
+def _last_fitting(text: str, room: int) -> str:
+    """The end of a text, as long as it may be."""
+    kept = text
+    while json_length(kept) > room:
+        over = json_length(kept) - room
+        # Code points take from one to six characters.
+        kept = kept[max(1, over // 6) :] if room > 0 else ""
+    return kept
