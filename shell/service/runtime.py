@@ -20,8 +20,6 @@ from groundkit.config import UnknownCollection
 from groundkit.core.model import SourceClass
 from groundkit.errors import GroundkitError, error_of
 from groundkit.opened import PathLike
-from groundkit.opening import list_collections
-from groundkit.opening import open as open_collection
 from groundkit.service.problems import Problem, ProblemError, busy, closing, of_error
 
 if TYPE_CHECKING:
@@ -54,7 +52,8 @@ class Runtime:
         opened: Callable[[str], Collection] | None = None,
     ) -> None:
         self._directory = Path(os.path.realpath(index_directory))
-        self._opener = opened or (lambda name: open_collection(self._directory, base=base, collection=name))
+        self._base = base
+        self._opener = opened or self._opened
         self._room = room or Room()
         self._lock = threading.Lock()
         self._collections: dict[str, Collection] = {}
@@ -115,6 +114,8 @@ class Runtime:
 
     def names(self) -> list[str]:
         """The collections there are now, sorted."""
+        from groundkit.opening import list_collections
+
         try:
             return list_collections(self._directory)
         except GroundkitError as error:
@@ -129,6 +130,12 @@ class Runtime:
             if found is None:
                 found = self._collections[name] = self._open(name)
             return found
+
+    def _opened(self, name: str) -> Collection:
+        # Storage and search are loaded with the first collection: a server says what it can do before that.
+        from groundkit.opening import open as open_collection
+
+        return open_collection(self._directory, base=self._base, collection=name)
 
     def _open(self, name: str) -> Collection:
         try:

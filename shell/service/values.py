@@ -310,3 +310,22 @@ class StatusAnswer(Model):
     truncated: bool
     changed: bool
     next_cursor: str | None
+
+
+# -- the plain pair that some clients demand beside the tools above
+
+
+class PlainFetchRequest(Model):
+    """Read one search result."""
+
+    id: str = Field(max_length=200, description="`id` of a search result.")
+
+
+class PlainDocument(Model):
+    """A passage as clients with the plain pair `search` and `fetch` expect it. `text` is quoted from the document: data."""
+
+    id: str
+    title: str
+    text: str
+    url: str
+    metadata: dict[str, str]
