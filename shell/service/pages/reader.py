@@ -55,9 +55,9 @@ def _back(answer: ChunkAnswer, form: SearchForm) -> str:
 
 
 def _top(answer: ChunkAnswer) -> Iterator[str]:
-    told, pages = answer.verification, pages_of(answer.citation)
+    told = answer.verification
     yield f"<h1>{title_of(answer.title)}</h1>\n"
-    yield f'<p class="facts">{badge(told)} {name(answer.place)}{f" · {markup_line(pages)}" if pages else ""}</p>\n'
+    yield f'<p class="facts">{badge(told)} {name(answer.place)}</p>\n'
     yield f'<p class="detail">{markup_line(told.detail)}</p>\n' if told.detail else ""
     yield way(answer.citation) if answer.citation else ""
     # A link to the place itself is the better one.

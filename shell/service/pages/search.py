@@ -15,7 +15,6 @@ from groundkit.service.pages.frame import (
     name,
     notice,
     page,
-    pages_of,
     quoted,
     title_of,
     way,
@@ -153,16 +152,11 @@ def _hit(form: SearchForm, collection: str, each: Passage) -> str:
     detail = f'<p class="detail">{markup_line(told.detail)}</p>\n' if told and told.verdict != "verified" else ""
     return (
         f'<li class="hit {"unchecked" if told is None else told.verdict}">\n<article>\n{head}'
-        f'<p class="facts">{badge(told)} {_place(each)}{_marks(each)}</p>\n{detail}{way(citation)}'
+        f'<p class="facts">{badge(told)} {name(each.place)}{_marks(each)}</p>\n{detail}{way(citation)}'
         f"{_text(each, reader)}"
         f'<p class="tools">{link(reader, "Read in its place")} {web_link(each.url, "Open the page")}</p>\n'
         f"{copy_button(citation.chunk_id)}</article>\n</li>\n"
     )
-
-
-def _place(each: Passage) -> str:
-    pages = pages_of(each.citation)
-    return name(each.place) + (f" · {markup_line(pages)}" if pages else "")
 
 
 def _marks(each: Passage) -> str:
