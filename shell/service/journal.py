@@ -1,0 +1,142 @@
+"""What the server did, as JSON lines: who asked for which operation, how it ended and how long it took.
+
+Nothing that a caller wrote and nothing of a document gets here: no query, no id, no path of a request, no header, no message
+of an exception.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import PurePath
+from types import TracebackType
+from typing import TextIO
+
+from attrs import define
+
+from groundkit.service.labels import METHODS, OPERATIONS, OTHER, SURFACES, known
+
+#: Libraries that log on their own, as they name their loggers.
+FOREIGN = (
+    "uvicorn",
+    "uvicorn.error",
+    "uvicorn.access",
+    "uvicorn.asgi",
+    "mcp",
+    "asyncio",
+    "starlette",
+    "anyio",
+    "httpx",
+)
+
+
+@define
+class Told:
+    """What the inner layers tell of one request. `Guard` makes it and puts it into the scope's state as `told`.
+
+    `route` is a template such as `/v1/collections/{name}`, never what was asked.
+    """
+
+    request_id: str
+    surface: str = OTHER
+    operation: str = OTHER
+    route: str = OTHER
+    results: int | None = None
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Journal:
+    """Writes to `stream`, one line at a time, from any thread. A stream that is gone loses the line, not the server."""
+
+    def __init__(self, stream: TextIO, clock: Callable[[], datetime] = utc_now) -> None:
+        self._stream = stream
+        self._clock = clock
+        self._lock = threading.Lock()
+
+    def request(
+        self, told: Told, method: str, status: int, ms: float, bytes_sent: int, refused: str | None = None
+    ) -> None:
+        """One answered request. `refused` is the kind of the problem, where the guard refused it; status 0 is no answer."""
+        self._write(
+            "warning" if status >= 500 else "info",
+            "request" if refused is None else "refused",
+            request_id=told.request_id,
+            surface=known(told.surface, SURFACES),
+            operation=known(told.operation, OPERATIONS),
+            method=known(method, METHODS),
+            route=told.route,
+            status=status,
+            ms=round(ms, 3),
+            results=told.results,
+            bytes=bytes_sent,
+            problem=refused,
+        )
+
+    def fault(self, request_id: str, error: BaseException) -> None:
+        """A bug of ours: its type and its place, without its message, which may quote what was asked."""
+        self._write("error", "our_bug", request_id=request_id, error=type(error).__qualname__, at=place_of(error))
+
+    def event(self, name: str, level: str = "info", **counts: int) -> None:
+        """Something that happened to the server itself: started, closing."""
+        self._write(level, name, **counts)
+
+    def foreign(self, level: str, logger: str, at: str) -> None:
+        """That a library logged something, and where."""
+        self._write(level, "library", logger=logger, at=at)
+
+    def _write(self, level: str, event: str, **fields: str | float | None) -> None:
+        time = self._clock().astimezone(UTC).isoformat(timespec="milliseconds")
+        facts = {name: value for name, value in fields.items() if value is not None}
+        # ASCII: no control character, line separator or surrogate is written as itself.
+        line = json.dumps({"time": time, "level": level, "event": event, **facts}) + "\n"
+        with self._lock, suppress(OSError, ValueError):
+            self._stream.write(line)
+            self._stream.flush()
+
+
+def place_of(error: BaseException) -> str:
+    """File and line where it was raised, without the directories of the machine."""
+    trace: TracebackType | None = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return "nowhere"
+    return f"{'/'.join(PurePath(trace.tb_frame.f_code.co_filename).parts[-2:])}:{trace.tb_lineno}"
+
+
+class ForeignLines(logging.Handler):
+    """Has libraries log where and how badly, never what: their messages quote paths, headers and bodies."""
+
+    def __init__(self, journal: Journal) -> None:
+        super().__init__(logging.WARNING)
+        self._journal = journal
+        self._before: list[tuple[logging.Logger, list[logging.Handler], bool]] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._journal.foreign(record.levelname.lower(), record.name, f"{record.module}:{record.lineno}")
+
+    def take_over(self, names: tuple[str, ...] = FOREIGN) -> None:
+        for name in names:
+            logger = logging.getLogger(name)
+            self._before.append((logger, logger.handlers, logger.propagate))
+            logger.handlers, logger.propagate = [self], False
+
+    def restore(self) -> None:
+        """As it was before, for whoever runs a server within a program of theirs."""
+        while self._before:
+            logger, handlers, propagate = self._before.pop()
+            logger.handlers, logger.propagate = handlers, propagate
+
+
+def quiet_foreign_loggers(journal: Journal) -> ForeignLines:
+    """From now on libraries log through the journal; see `ForeignLines.restore`. uvicorn needs `log_config=None`."""
+    lines = ForeignLines(journal)
+    lines.take_over()
+    return lines
