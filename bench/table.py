@@ -61,9 +61,12 @@ _SHOWN: dict[str, Callable[[float], str]] = {
     "ratio": lambda value: f"{value:.2f}",
     "pages/s": lambda value: f"{value:.0f}",
     "MB/s": lambda value: f"{value:.2f}",
+    "requests/s": lambda value: f"{value:.0f}",
+    "KB": lambda value: f"{value:.1f}",
+    "passages": lambda value: f"{value:.1f}",
 }
 #: Units that a row has to say.
-_NAMED = ("cpu", "memory", "pages/s", "MB/s")
+_NAMED = ("cpu", "memory", "pages/s", "MB/s", "requests/s", "KB", "passages")
 
 
 def table(what: str, results: Results, rows: Iterable[Row] = ROWS, peer: str = PEER) -> str:
