@@ -20,6 +20,8 @@ _COMMANDS = {
     "doctor": ("groundkit.cli.manage", "Check everything a collection says of itself; --repair mends what can be."),
     "eval": ("groundkit.cli.evaluate", "Ask judged queries, and say how good the answers are."),
     "echo": ("groundkit.cli.echo", "Plant markers in passages, and see whether whatever answers cites the right one."),
+    "serve": ("groundkit.cli.serve", "REST, MCP and a web page over the collections, on this machine."),
+    "mcp": ("groundkit.cli.mcp", "Answer an assistant over the Model Context Protocol."),
     "demo": ("groundkit.cli.demo", "A guided tour in a temporary folder."),
     "completion": ("groundkit.cli.completion", "Print the completion script for a shell."),
 }

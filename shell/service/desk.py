@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from contextvars import ContextVar
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeVar
 
 from attrs import frozen
 
 from groundkit.service.operations import OPERATIONS, Operation, carried_out, taken
-from groundkit.service.problems import Problem, ProblemError, our_bug, out_of_time
+from groundkit.service.problems import ProblemError, our_bug, out_of_time
+from groundkit.service.tracing import span
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from groundkit.service.answered import Answered
+    from groundkit.service.journal import Told
     from groundkit.service.runtime import Runtime
     from groundkit.service.values import Model
 
@@ -25,18 +28,19 @@ T = TypeVar("T")
 ANSWER_SECONDS = 30.0
 
 
+#: What is written down of the request that is being answered; a surface sets it, and `Desk` fills it in.
+TOLD: ContextVar[Told | None] = ContextVar("groundkit_told", default=None)
+
+
 @frozen
 class Done:
-    """How a request went: `status` is that of HTTP, whatever the surface; `problem` the kind, "" if there is an answer."""
+    """How an operation ended: `status` is that of HTTP, whatever the surface."""
 
     surface: str
     operation: str
     status: int
     seconds: float
-    items: int = 0
-    truncated: bool = False
-    problem: str = ""
-    request_id: str = ""
+    items: int
 
 
 Watcher = Callable[[Done], None]
@@ -45,39 +49,42 @@ Watcher = Callable[[Done], None]
 class Desk:
     """Operations for callers in an event loop. One for all surfaces of a service."""
 
-    def __init__(self, runtime: Runtime, watchers: Sequence[Watcher] = (), seconds: float = ANSWER_SECONDS) -> None:
+    def __init__(self, runtime: Runtime, seconds: float = ANSWER_SECONDS, watcher: Watcher | None = None) -> None:
         self.runtime = runtime
-        self._watchers = tuple(watchers)
         self._seconds = seconds
+        self._watcher = watcher
 
-    async def ask(self, name: str, data: object, surface: str, request_id: str = "") -> Answered:
+    async def ask(self, name: str, data: object, surface: str) -> Answered:
         """The answer to a request as it came in a message."""
         operation = OPERATIONS[name]
-        return await self.carried_out(operation, lambda: taken(operation.request, data), surface, request_id)
+        return await self.carried_out(operation, lambda: taken(operation.request, data), surface)
 
-    async def carried_out(
-        self, operation: Operation, take: Callable[[], Model], surface: str, request_id: str = ""
-    ) -> Answered:
+    async def carried_out(self, operation: Operation, take: Callable[[], Model], surface: str) -> Answered:
         """The answer to what `take` makes of a request. `ProblemError` where there is none."""
-        begun = perf_counter()
+        begun, told = perf_counter(), TOLD.get()
+        if told is not None:
+            told.operation, told.surface = operation.name, surface
+        status, items = our_bug().status, 0
         try:
-            answered = await self._answered(operation, take(), surface)
+            with span(operation.name, surface=surface) as noted:
+                answered = await self._answered(operation, take())
+                status, items = (200 if answered.found else 404), answered.items
+                noted.note(status=status, results=items, truncated=bool(getattr(answered.value, "truncated", False)))
         except ProblemError as error:
-            self._tell(Done(surface, operation.name, error.problem.status, perf_counter() - begun,
-                            problem=error.problem.kind, request_id=request_id))  # fmt: skip
+            status = error.problem.status
             raise
-        status = 200 if answered.found else 404
-        truncated = bool(getattr(answered.value, "truncated", False))
-        self._tell(
-            Done(surface, operation.name, status, perf_counter() - begun, answered.items, truncated, "", request_id)
-        )
+        finally:
+            if told is not None:
+                told.results = items
+            if self._watcher is not None:
+                self._watcher(Done(surface, operation.name, status, perf_counter() - begun, items))
         return answered
 
     async def work(self, work: Callable[[], T]) -> T:
         """Have a worker do something that is none of the operations, within the same bounds."""
         return await self._within_time(self.runtime.submit(work))
 
-    async def _answered(self, operation: Operation, request: Model, surface: str) -> Answered:
+    async def _answered(self, operation: Operation, request: Model) -> Answered:
         return await self._within_time(self.runtime.submit(lambda: carried_out(self.runtime, operation, request)))
 
     async def _within_time(self, future: Future[T]) -> T:
@@ -87,12 +94,3 @@ class Desk:
         except TimeoutError:
             future.cancel()
             raise ProblemError(out_of_time(self._seconds)) from None
-
-    def _tell(self, done: Done) -> None:
-        for watcher in self._watchers:
-            watcher(done)
-
-
-def problem_of(error: Exception) -> Problem:
-    """What a surface says of whatever an operation raised."""
-    return error.problem if isinstance(error, ProblemError) else our_bug()

@@ -37,11 +37,6 @@ def problem_response(problem: Problem) -> Response:
     return JSONResponse(problem.data, problem.status, headers | {"cache-control": "no-store"}, PROBLEM)
 
 
-def request_id(request: Request) -> str:
-    """The id that the guard gave the request."""
-    return str(request.scope.get("state", {}).get("request_id", ""))
-
-
 def rest_routes(desk: Desk) -> Sequence[BaseRoute]:
     """Each operation at `/v1/NAME`, and the document that describes them."""
     operations = [
@@ -60,7 +55,7 @@ def _handler(desk: Desk, operation: Operation) -> Handler:
             asked = await _asked(operation, request)
             if await _unchanged(desk, asked, request):
                 return Response(status_code=304, headers={"etag": request.headers["if-none-match"], **_REVALIDATE})
-            answered = await desk.carried_out(operation, lambda: asked, _SURFACE, request_id(request))
+            answered = await desk.carried_out(operation, lambda: asked, _SURFACE)
         except ProblemError as error:
             return problem_response(error.problem)
         return _answer(asked, answered, request)

@@ -76,6 +76,11 @@ class Runtime:
         """Requests that are worked on or wait."""
         return self._pending
 
+    @property
+    def waiting(self) -> int:
+        """Requests that no worker has taken yet."""
+        return max(0, self._pending - self._room.workers)
+
     def submit(self, work: Callable[[], T]) -> Future[T]:
         """Have a worker do it. `ProblemError` at once where too many wait already, or the runtime is closed."""
         with self._lock:

@@ -1,0 +1,37 @@
+"""What `gk serve` and `gk mcp` share: the packages they need, and the runtime they answer from."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from groundkit.collection import Collection
+    from groundkit.requests import ModelEndpoint
+    from groundkit.service.runtime import Room, Runtime
+
+_PACKAGES = ("mcp", "starlette", "uvicorn", "h11", "pydantic", "prometheus_client")
+
+
+def needs_serve() -> None:
+    """A `click.UsageError` that names the extra, where its packages are missing."""
+    missing = [name for name in _PACKAGES if find_spec(name) is None]
+    if missing:
+        raise click.ClickException(
+            f"serving needs packages that are not installed ({', '.join(missing)}): pip install 'groundkit[serve]'"
+        )
+
+
+def runtime_of(directory: Path, base: str | None, endpoint: ModelEndpoint | None, room: Room | None = None) -> Runtime:
+    """The runtime of an index directory. Nothing is opened yet."""
+    from groundkit.service.runtime import Runtime
+
+    def opened(name: str) -> Collection:
+        from groundkit.opening import open as open_collection
+
+        return open_collection(directory, base=base, collection=name, endpoint=endpoint)
+
+    return Runtime(directory, room=room, opened=opened)

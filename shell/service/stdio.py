@@ -1,0 +1,52 @@
+"""The MCP server on standard input and output, for an assistant that starts it. Output carries the protocol and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import threading
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import anyio
+from mcp.server.stdio import stdio_server
+
+from groundkit.service.desk import Desk, Done
+from groundkit.service.journal import Journal, Told, quiet_foreign_loggers
+from groundkit.service.mcp import mcp_server
+
+if TYPE_CHECKING:
+    from groundkit.service.runtime import Runtime
+
+#: Exit codes of the two signals that end it, and the seconds that what is under way has then.
+_ENDS = {signal.SIGTERM: 0, signal.SIGINT: 130}
+_GRACE = 10
+
+
+def serve_stdio(runtime: Runtime) -> None:
+    """Answer until input ends, or SIGTERM or SIGINT comes. The SDK points output at the error stream for everybody else."""
+    journal = Journal(sys.stderr)
+    quiet_foreign_loggers(journal)
+    anyio.run(_serve, runtime, journal)
+
+
+async def _serve(runtime: Runtime, journal: Journal) -> None:
+    def watch(done: Done) -> None:
+        told = Told(uuid4().hex, done.surface, done.operation, "stdio", done.items)
+        journal.request(told, "POST", done.status, done.seconds * 1000, 0)
+
+    for each, code in _ENDS.items():
+        asyncio.get_running_loop().add_signal_handler(each, _end, runtime, code)
+    server = mcp_server(Desk(runtime, watcher=watch))
+    async with stdio_server() as (read, write):
+        await server.run(read, write, server.create_initialization_options())
+
+
+def _end(runtime: Runtime, code: int) -> None:
+    """End the process: the SDK's thread that waits for input cannot be woken, so there is no other way out."""
+    closing = threading.Thread(target=runtime.close, daemon=True)
+    closing.start()
+    closing.join(_GRACE)
+    os._exit(code)
