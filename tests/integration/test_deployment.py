@@ -8,11 +8,11 @@ import subprocess
 import sys
 import threading
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import click
 import pytest
@@ -26,7 +26,9 @@ DEPLOY = ROOT / "deploy"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 UNITS = sorted(path.name for path in DEPLOY.glob("*.service"))
 INSTALLED = "/opt/groundkit/bin/gk"
-#: The key that tells what a variable holds, by its name alone.
+#: Instructions of a Dockerfile, each with its argument.
+Stage: TypeAlias = list[tuple[str, str]]
+#: The name of a variable that holds what nobody may see.
 SECRET = re.compile(r"token|secret|passw|credential|(^|_)key($|_)", re.IGNORECASE)
 
 
@@ -42,8 +44,8 @@ def instructions(text: str) -> list[tuple[str, str]]:
     ]
 
 
-def stages(text: str) -> list[list[tuple[str, str]]]:
-    found: list[list[tuple[str, str]]] = []
+def stages(text: str) -> list[Stage]:
+    found: list[Stage] = []
     for name, rest in instructions(text):
         if name == "FROM":
             found.append([])
@@ -52,7 +54,7 @@ def stages(text: str) -> list[list[tuple[str, str]]]:
     return found
 
 
-def of_kind(stage: list[tuple[str, str]], kind: str) -> list[str]:
+def of_kind(stage: Stage, kind: str) -> list[str]:
     return [rest for name, rest in stage if name == kind]
 
 
@@ -71,41 +73,55 @@ def pinned(image: str) -> bool:
 
 def complaints(text: str) -> set[str]:
     """What a linter would say, by the rule."""
-    every, said = stages(text), set[str]()
-    last = every[-1]
-    images = [image.split()[0] for stage in every for image in of_kind(stage, "FROM")]
-    users = of_kind(last, "USER")
-    names = [name for name, _ in last]
-    said |= {"base is not pinned" for image in images if not pinned(image)}
-    said |= {"bases differ" for _ in [0] if len(set(images)) > 1}
-    if not users or not re.fullmatch(r"[1-9][0-9]*(:[1-9][0-9]*)?", users[-1]):
-        said.add("user is root, or no number")
-    elif "USER" in names and any(name in ("RUN", "COPY") for name in names[names.index("USER") :]):
-        said.add("files are made as the user who runs it")
-    said |= {"ADD" for name, _ in instructions(text) if name == "ADD"}
-    said |= {
-        "shell form"
-        for name, rest in instructions(text)
-        if name in ("ENTRYPOINT", "CMD", "HEALTHCHECK") and not is_exec_form(rest)
-    }
-    said |= {
-        "secret in the image"
-        for name, rest in instructions(text)
-        if name in ("ENV", "ARG", "LABEL") and any(SECRET.search(each.partition("=")[0]) for each in shlex.split(rest))
-    }
-    said |= {
-        "WORKDIR is relative" for name, rest in instructions(text) if name == "WORKDIR" and not rest.startswith("/")
-    }
-    for kind in ("ENTRYPOINT", "CMD", "HEALTHCHECK", "STOPSIGNAL", "USER"):
-        said |= {f"{kind} is there {len(of_kind(last, kind))} times" for _ in [0] if len(of_kind(last, kind)) != 1}
-    said |= {"copied from elsewhere" for rest in of_kind(last, "COPY") if not rest.startswith("--from=")}
-    if any(re.search(r"\b(gcc|g\+\+|build-essential|apt-get|pip)\b", rest) for rest in of_kind(last, "RUN")):
-        said.add("tools in the last stage")
-    for stage in every:
-        settings = " ".join(of_kind(stage, "ENV"))
-        if any("pip " in rest and "--no-cache-dir" not in rest for rest in of_kind(stage, "RUN")):
-            said |= {"cache of pip" for _ in [0] if "PIP_NO_CACHE_DIR=1" not in settings}
-    return said
+    every = stages(text)
+    return {rule for rule, broken in RULES.items() if broken(every)}
+
+
+def _images(every: list[Stage]) -> list[str]:
+    return [image.split()[0] for stage in every for image in of_kind(stage, "FROM")]
+
+
+def _anywhere(every: list[Stage], *kinds: str) -> list[str]:
+    return [rest for stage in every for name, rest in stage if name in kinds]
+
+
+def _user_is_root(every: list[Stage]) -> bool:
+    users = of_kind(every[-1], "USER")
+    return not users or re.fullmatch(r"[1-9][0-9]*(:[1-9][0-9]*)?", users[-1]) is None
+
+
+def _makes_files_as_user(every: list[Stage]) -> bool:
+    names = [name for name, _ in every[-1]]
+    return "USER" in names and bool({"RUN", "COPY"} & set(names[names.index("USER") :]))
+
+
+def _names_a_secret(every: list[Stage]) -> bool:
+    set_here = [each for rest in _anywhere(every, "ENV", "ARG", "LABEL") for each in shlex.split(rest)]
+    return any(SECRET.search(each.partition("=")[0]) for each in set_here)
+
+
+def _keeps_cache(stage: Stage) -> bool:
+    runs_pip = any("pip " in rest for rest in of_kind(stage, "RUN"))
+    return runs_pip and "PIP_NO_CACHE_DIR=1" not in " ".join(of_kind(stage, "ENV"))
+
+
+#: Each rule, and whether the stages break it.
+RULES: dict[str, Callable[[list[Stage]], bool]] = {
+    "base is not pinned": lambda every: not all(map(pinned, _images(every))),
+    "bases differ": lambda every: len(set(_images(every))) > 1,
+    "user is root, or no number": _user_is_root,
+    "files are made as the user who runs it": _makes_files_as_user,
+    "ADD": lambda every: bool(_anywhere(every, "ADD")),
+    "shell form": lambda every: not all(map(is_exec_form, _anywhere(every, "ENTRYPOINT", "CMD", "HEALTHCHECK"))),
+    "secret in the image": _names_a_secret,
+    "WORKDIR is relative": lambda every: not all(each.startswith("/") for each in _anywhere(every, "WORKDIR")),
+    "not said once": lambda every: any(len(of_kind(every[-1], kind)) != 1 for kind in ONCE),
+    "copied from elsewhere": lambda every: not all(each.startswith("--from=") for each in of_kind(every[-1], "COPY")),
+    "tools in the last stage": lambda every: any(TOOLS.search(each) for each in of_kind(every[-1], "RUN")),
+    "cache of pip": lambda every: any(map(_keeps_cache, every)),
+}
+ONCE = ("ENTRYPOINT", "CMD", "HEALTHCHECK", "STOPSIGNAL", "USER")
+TOOLS = re.compile(r"\b(gcc|g\+\+|build-essential|apt-get|pip)\b")
 
 
 DOCKERFILE = (DEPLOY / "Dockerfile").read_text("utf-8")
@@ -119,7 +135,7 @@ FAULTS = {
     "shell form": ('ENTRYPOINT ["gk"]', "ENTRYPOINT gk"),
     "secret in the image": ("ARG EXTRAS=", "ARG GK_SERVE_TOKEN=x EXTRAS="),
     "WORKDIR is relative": ("WORKDIR /documents", "WORKDIR documents"),
-    "STOPSIGNAL is there 0 times": ("STOPSIGNAL SIGTERM\n", ""),
+    "not said once": ("STOPSIGNAL SIGTERM\n", ""),
     "copied from elsewhere": ("COPY --from=build", "COPY"),
     "tools in the last stage": ("RUN install", "RUN apt-get install gcc && install"),
     "cache of pip": ("PIP_NO_CACHE_DIR=1 ", ""),
@@ -128,6 +144,10 @@ FAULTS = {
 
 def test_a_linter_has_nothing_to_say_about_the_dockerfile() -> None:
     assert complaints(DOCKERFILE) == set()
+
+
+def test_every_rule_has_a_fault() -> None:
+    assert set(FAULTS) == set(RULES)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
