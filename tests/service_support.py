@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TextIO
 from urllib.parse import urlencode
 
 from attrs import frozen
@@ -211,11 +211,11 @@ async def _awaited(future: asyncio.Future[Any]) -> Any:
     return await future
 
 
-def over_stdio(index: Path, *options: str) -> McpSurface:
-    """A spawned `gk mcp`."""
+def over_stdio(index: Path, *options: str, errors: TextIO | None = None) -> McpSurface:
+    """A spawned `gk mcp`, which writes its lines to `errors`."""
     arguments = ["-m", "groundkit", "mcp", "--index-dir", str(index), *options]
     process = StdioServerParameters(command=sys.executable, args=arguments, env=environment())
-    return McpSurface(lambda: stdio_client(process))
+    return McpSurface(lambda: stdio_client(process, errlog=errors or sys.stderr))
 
 
 def over_http(server: Served) -> McpSurface:

@@ -29,6 +29,12 @@ LATE = {
     "apsw",
     "rich",
     "pathspec",
+    "mcp",
+    "pydantic",
+    "starlette",
+    "uvicorn",
+    "prometheus_client",
+    "opentelemetry",
 }
 #: The standard library's modules that compute and do nothing else.
 PURE = {
@@ -79,7 +85,7 @@ NOT_FOR_A_SEARCH = {
     "core.auditing", "core.boundaries", "core.charsets", "core.chunking", "core.extraction", "core.kinds", "core.locating", "core.markdown", "core.markdown_lines",
     "core.older", "core.outline", "core.planning", "core.recovery", "core.spans", "core.walking",
     "demo", "doctor", "drop", "fetch", "ingest", "ingest_pending", "ingest_run", "ingest_values", "offers", "render", "requests", "status",
-    "testing", "uncollected", "core.versions", "wire", "writing",
+    "service", "testing", "uncollected", "core.versions", "wire", "writing",
     "core.drift", "core.links", "core.percent", "core.portable", "core.text_directives", "core.units", "core.web_annotation",
     "cite", "cite_desk", "cite_marks", "cite_values", "core.annotation_selectors", "core.inner_marks", "core.markers", "core.quotations",
     "core.quote_matching", "core.references", "core.written_places",

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,21 @@ with groundkit.open(base / ".groundkit", base=base) as kb:
 """
 
 
+@contextmanager
+def writing(base: Path, end: Path) -> Iterator[subprocess.Popen[str]]:
+    """A process that writes one version after the other until the file `end` is there."""
+    with subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(base), str(end), str(DOCUMENTS)],
+        env=environment(),
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
 def version_of(text: str) -> str:
     return text.split("version ")[1].split()[0]
 
@@ -56,13 +72,13 @@ class Reader(threading.Thread):
     def __init__(self, surface: RestSurface | McpSurface, stop: threading.Event) -> None:
         super().__init__(daemon=True)
         self._surface = surface
-        self._stop = stop
+        self._until = stop
         self.wrong: list[str] = []
         self.versions: list[int] = []
         self.seconds: list[float] = []
 
     def run(self) -> None:
-        while not self._stop.is_set():
+        while not self._until.is_set():
             try:
                 self._once()
             except Exception as error:  # noqa: BLE001 - whatever it is, it fails the test
@@ -92,25 +108,21 @@ class Reader(threading.Thread):
 def test_no_answer_is_of_two_states_while_another_process_writes(base: Path, tmp_path: Path) -> None:
     index, end = base / ".groundkit", tmp_path / "end"
     stop = threading.Event()
-    with served(index) as server:
-        stdio, http = over_stdio(index), over_http(server)
+    with served(index) as server, (tmp_path / "log").open("w") as log:
+        stdio, http = over_stdio(index, errors=log), over_http(server)
         readers = [Reader(each, stop) for each in (RestSurface(server), RestSurface(server), stdio, http)]
-        writer = subprocess.Popen(
-            [sys.executable, "-c", WRITER, str(base), str(end), str(DOCUMENTS)],
-            env=environment(), stdout=subprocess.PIPE, text=True,
-        )  # fmt: skip
-        assert writer.stdout is not None
-        writer.stdout.readline()
-        for reader in readers:
-            reader.start()
-        time.sleep(SECONDS)
-        stop.set()
-        end.touch()
-        for reader in readers:
-            reader.join(PATIENCE)
-        written = [int(line) for line in writer.stdout]
-        assert writer.wait(PATIENCE) == 0
-        writer.stdout.close()
+        with writing(base, end) as writer:
+            assert writer.stdout is not None
+            writer.stdout.readline()
+            for reader in readers:
+                reader.start()
+            time.sleep(SECONDS)
+            stop.set()
+            end.touch()
+            for reader in readers:
+                reader.join(PATIENCE)
+            written = [int(line) for line in writer.stdout]
+            assert writer.wait(PATIENCE) == 0
         last = RestSurface(server).ask("search", {"query": "harbour", "limit": 50, "max_chars": 200_000}).data
         http.close()
         stdio.close()
