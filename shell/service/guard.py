@@ -144,8 +144,9 @@ class Guard:
     def _note(self, method: str, told: Told, answer: _Answer, seconds: float) -> None:
         if self._metrics is not None:
             self._metrics.ended(told.operation, told.surface, answer.status, seconds)
-            if answer.refused is not None:
-                self._metrics.refused(answer.refused)
+            kind = answer.refused or told.problem
+            if kind is not None:
+                self._metrics.refused(kind)
         if self._journal is not None:
             self._journal.request(told, method, answer.status, seconds * 1000, answer.bytes, answer.refused)
 

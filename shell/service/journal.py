@@ -38,7 +38,7 @@ FOREIGN = (
 class Told:
     """What the inner layers tell of one request. `Guard` makes it and puts it into the scope's state as `told`.
 
-    `route` is a template such as `/v1/collections/{name}`, never what was asked.
+    `route` is a template such as `/v1/collections/{name}`, never what was asked; `problem` is the kind of the one answered.
     """
 
     request_id: str
@@ -46,6 +46,7 @@ class Told:
     operation: str = OTHER
     route: str = OTHER
     results: int | None = None
+    problem: str | None = None
 
 
 def utc_now() -> datetime:
@@ -76,7 +77,7 @@ class Journal:
             ms=round(ms, 3),
             results=told.results,
             bytes=bytes_sent,
-            problem=refused,
+            problem=refused or told.problem,
         )
 
     def fault(self, request_id: str, error: BaseException) -> None:

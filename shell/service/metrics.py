@@ -15,7 +15,7 @@ CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
 KINDS: Final = (
     *("too_many_headers", "misdirected", "foreign_origin", "no_token", "method", "media_type", "too_large", "too_slow"),
     *("bad_request", "busy", "out_of_time", "closing", "our_bug", "unknown_collection", "query_refused"),
-    *("ambiguous_chunk", "no_vectors", "no_base", "configuration", "storage", "unknown_chunk", "bad_cursor"),
+    *("ambiguous_chunk", "no_vectors", "no_base", "configuration", "storage", "not_found"),
 )
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 

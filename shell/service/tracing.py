@@ -79,15 +79,9 @@ def _fail(opened: Span, error: BaseException) -> None:
 
 
 @cache
-def _installed() -> bool:
-    from importlib.util import find_spec
-
-    return find_spec("opentelemetry") is not None and find_spec("opentelemetry.trace") is not None
-
-
 def _tracer() -> Tracer | None:
-    if not _installed():
+    try:
+        from opentelemetry.trace import get_tracer
+    except ImportError:
         return None
-    from opentelemetry.trace import get_tracer
-
     return get_tracer("groundkit")
