@@ -77,7 +77,7 @@ class Journal:
             ms=round(ms, 3),
             results=told.results,
             bytes=bytes_sent,
-            problem=refused or told.problem,
+            problem=told.problem if refused is None else refused,
         )
 
     def fault(self, request_id: str, error: BaseException) -> None:
