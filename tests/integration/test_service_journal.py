@@ -59,9 +59,9 @@ def test_a_request_is_one_line_of_what_it_was_and_how_it_ended() -> None:
         "route": "/v1/search",
         "status": 200,
         "ms": 1.235,
+        "results": 3,
         "bytes": 700,
         "problem": "busy",
-        "bytes": 700,
     }
 
 
