@@ -98,17 +98,12 @@ class BoundedH11Protocol(H11Protocol):
             self._watch_header()
 
     def data_received(self, data: bytes) -> None:
-        # asyncio hands on what was in its hands when the connection was closed.
-        if self.transport.is_closing():
-            return
         super().data_received(data)
         self._watch_header()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_header_timer()
         self._stop_stall_timer()
-        # uvicorn leaves its own timer behind where the connection broke.
-        self._unset_keepalive_if_required()
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
