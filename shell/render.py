@@ -21,7 +21,7 @@ from groundkit.embedding import VectorRefusedAt
 from groundkit.ingest import BaseDiffers, NothingToIngest
 from groundkit.ingest_values import EmbeddingStopped
 from groundkit.reading import AnalyzerChanged, NeverPaired
-from groundkit.requests import AmbiguousChunk, BadExtractor, NoBaseGiven, NotAPath
+from groundkit.requests import AmbiguousChunk, BadExtractor, NoBaseGiven, NotAPath, ServingRefused
 
 #: A failure that is the machine's, or of what lies on it.
 STORAGE_FAILURES = AnalyzerChanged | GhostRows | LexicalFailure | LockBusy | NeverPaired | StorageFailure
@@ -41,6 +41,7 @@ _REQUESTS = (
     | SettingsRefused
     | UnknownCollection
     | NotAPath
+    | ServingRefused
     | EmbedderNeeded
     | IdentityDiffers
     | NoVectors
@@ -229,5 +230,7 @@ def _request_sentence(failure: _REQUESTS) -> str:
             return (
                 f"{lacking} chunks have no vector yet: `gk ingest --dense` goes on where an earlier one was interrupted"
             )
+        case ServingRefused(why):
+            return why
         case NotAPath(source):
             return f"{source} is a URL, not a path"

@@ -19,6 +19,13 @@ class NoBaseGiven:
 
 
 @frozen
+class ServingRefused:
+    """Why a server must not be started like this."""
+
+    why: str
+
+
+@frozen
 class NotAPath:
     """A URL where a path was meant; its secrets are masked."""
 

@@ -12,13 +12,12 @@ import click
 
 from groundkit import config
 from groundkit.cli.printable import json_text, one_line
-from groundkit.collection import Collection
 from groundkit.core.model import Citation, FetchFacts, Locator, SourceClass, Verdict, Verification
 from groundkit.core.result import Failure
 from groundkit.errors import error_of
-from groundkit.opening import open as open_collection
 
 if TYPE_CHECKING:
+    from groundkit.collection import Collection
     from groundkit.requests import ModelEndpoint
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -105,12 +104,15 @@ def here() -> Path:
 
 def opened(
     given: str | None, collection: str, base_dir: str | None = None, endpoint: "ModelEndpoint | None" = None
-) -> Collection:
+) -> "Collection":
     """The collection that is meant. Its base directory only where this run is given another one."""
+    # Storage and search are loaded with the first collection.
+    from groundkit.opening import open as open_collection
+
     return open_collection(index_directory(given), base=base_dir, collection=collection, endpoint=endpoint)
 
 
-def path_meant(found: Collection, name: str) -> Path:
+def path_meant(found: "Collection", name: str) -> Path:
     """A path from here, or a source as `gk files` names it, where only that exists."""
     here = Path(os.path.abspath(name))
     base = found.base
@@ -148,7 +150,7 @@ def links_wanted() -> bool:
     return sys.stdout.isatty() or bool(os.environ.get("FORCE_HYPERLINK"))
 
 
-def linked_by(found: Collection) -> Callable[[str, Citation, Locator | None], str]:
+def linked_by(found: "Collection") -> Callable[[str, Citation, Locator | None], str]:
     """What makes a hyperlink of a label that is safe to print, where there are hyperlinks."""
     if not links_wanted():
         return lambda label, citation, now: label

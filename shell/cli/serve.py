@@ -76,7 +76,8 @@ def serve_command(
     needs_serve()
     token = _token(token_file)
     from groundkit.cli.serving import runtime_of
-    from groundkit.errors import ConfigurationError
+    from groundkit.errors import error_of
+    from groundkit.requests import ServingRefused
     from groundkit.service.problems import ProblemError
     from groundkit.service.runtime import Room
     from groundkit.service.server import Bind, serve
@@ -85,15 +86,17 @@ def serve_command(
         try:
             runtime.check()
         except ProblemError as error:
-            raise ConfigurationError(str(error.problem)) from error
+            raise error_of(ServingRefused(str(error.problem))) from error
         serve(runtime, Bind(host, port, allow_remote, token, names), said=sys.stderr.isatty())
     return 0
 
 
 def _token(file: str | None) -> str | None:
     """From the file, else from the environment; never from the command line, which everybody can read."""
+    # Processes that extract documents inherit the environment, and have no use for it.
+    given = os.environ.pop(_TOKEN, "")
     if file is None:
-        return os.environ.get(_TOKEN) or None
+        return given or None
     try:
         with Path(file).open(encoding="ascii") as opened:
             return opened.read(_MOST).strip()

@@ -18,8 +18,6 @@ from groundkit.service.problems import Problem, bad_request
 #: Lines of a header, at most.
 MOST_LINES: Final = 100
 _METHODS: Final = ("GET", "HEAD", "POST")
-#: Methods of paths that have more.
-_FURTHER: Final = {"/mcp": ("DELETE",)}
 #: Paths that say nothing and therefore ask for no token.
 _OPEN: Final = ("/healthz",)
 _JSON = re.compile(rb'application/json(?:[ \t]*;[ \t]*charset=(?:utf-8|"utf-8"))?[ \t]*', re.IGNORECASE)
@@ -64,9 +62,8 @@ def refusal_of(asked: Asked, allowed: Allowed, token: str | None, limits: Limits
         return Refusal(problem)
     if token is not None and asked.path not in _OPEN and not _has_token(asked, token.encode()):
         return Refusal(_no_token(), _CHALLENGES)
-    methods = (*_METHODS, *_FURTHER.get(asked.path, ()))
-    if asked.method not in methods:
-        return Refusal(_no_method(methods), [(b"allow", ", ".join(methods).encode())])
+    if asked.method not in _METHODS:
+        return Refusal(_no_method(_METHODS), [(b"allow", ", ".join(_METHODS).encode())])
     problem = _of_another_type(asked) or _too_much(asked, limits)
     return None if problem is None else Refusal(problem)
 

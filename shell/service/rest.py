@@ -27,6 +27,7 @@ _SURFACE = "rest"
 #: Whoever keeps an answer asks whether it still holds before using it again.
 _REVALIDATE = {"cache-control": "private, no-cache", "vary": "authorization"}
 PROBLEM = "application/problem+json"
+_VERSION = version("groundkit")
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -95,7 +96,7 @@ def _answer(asked: Model, answered: Answered, request: Request) -> Response:
 
 def _tag(asked: Model, state: str) -> str:
     """Of the answer to a request, by the state that it speaks of and by who made it."""
-    parts = json.dumps([version("groundkit"), type(asked).__name__, asked.model_dump(), state])
+    parts = json.dumps([_VERSION, type(asked).__name__, asked.model_dump(), state])
     return f'"{hashlib.sha256(parts.encode()).hexdigest()[:32]}"'
 
 

@@ -15,7 +15,8 @@ from attrs import field, frozen
 
 from groundkit.core.result import Failure
 from groundkit.core.served_hosts import allowed_hosts
-from groundkit.errors import ConfigurationError, StorageError
+from groundkit.errors import StorageError, error_of
+from groundkit.requests import ServingRefused
 from groundkit.service.app import application
 from groundkit.service.desk import Desk
 from groundkit.service.guard import Guard
@@ -75,7 +76,8 @@ def is_loopback(host: str) -> bool:
 def listening(bind: Bind) -> socket.socket:
     """A socket that takes connections. `StorageError` where the machine does not give it."""
     family = socket.AF_INET6 if ":" in bind.host else socket.AF_INET
-    taken = socket.socket(family, socket.SOCK_STREAM)
+    # Named, because only then asyncio turns Nagle off, which would hold back the second half of each answer.
+    taken = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         taken.bind((bind.host, bind.port))
@@ -94,14 +96,14 @@ def serve(runtime: Runtime, bind: Bind, limits: Limits | None = None, said: bool
     """
     why = refused(bind)
     if why is not None:
-        raise ConfigurationError(why)
+        raise error_of(ServingRefused(why))
     limits = limits or Limits()
     taken = listening(bind)
     port = taken.getsockname()[1]
     names = allowed_hosts(bind.host, port, bind.names)
     if isinstance(names, Failure):
         taken.close()
-        raise ConfigurationError(f"{names.failure()}")
+        raise error_of(ServingRefused(f"--allow-host {names.failure().written}: {names.failure().why}"))
     journal, metrics = Journal(sys.stderr), Metrics(lambda: runtime.waiting)
     lines = quiet_foreign_loggers(journal)
     desk = Desk(runtime, limits.answer_seconds)
