@@ -159,13 +159,10 @@ class BoundedH11Protocol(H11Protocol):
             self._stall_timer = None
 
     def _refuse(self, problem: Problem) -> None:
+        """Answer and close. An application at work on the connection finds its peer gone, and writes nothing behind it."""
         if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
-            self.transport.abort()
+            self.transport.close()
             return
-        if not self._awaits_header:
-            # The application at work on this request is told that its peer is gone, and writes nothing behind our answer.
-            self.cycle.disconnected = True
-            self.cycle.message_event.set()
         headers, body = problem_response(problem)
         started = h11.Response(status_code=problem.status, headers=[*headers, (b"connection", b"close")])
         for event in (started, h11.Data(data=body), h11.EndOfMessage()):

@@ -474,12 +474,23 @@ def test_a_body_that_says_it_is_too_large_is_refused_before_it_comes(unleaked: S
     assert status(unleaked.ask(posting(unleaked.port, f"Content-Length: {10**18}"))) == 413
 
 
-def test_a_peer_that_sends_its_large_body_anyway_sees_why_it_was_refused(unleaked: Served) -> None:
-    body = b"x" * 3_000_000
-    with closing(unleaked.connect()) as peer:
+def test_a_peer_that_sends_its_large_body_anyway_sees_why_it_was_refused(wide: Served) -> None:
+    body = b"x" * 30_000_000
+    with closing(wide.connect()) as peer:
         # Most clients give up at a broken pipe, and look at no answer.
-        peer.sendall(posting(unleaked.port, f"Content-Length: {len(body)}") + body)
+        peer.sendall(posting(wide.port, f"Content-Length: {len(body)}") + body)
         assert problem_of(all_of(peer))["status"] == 413
+
+
+def test_a_refused_body_that_breaks_is_not_waited_for() -> None:
+    with served(Limits(body=2000, body_seconds=900)) as server:
+        with closing(server.connect()) as peer:
+            peer.sendall(posting(server.port, "Transfer-Encoding: chunked") + chunked(b"x" * 3000))
+            assert status(peer.recv(20)) == 413
+            peer.sendall(b"zz\r\n")
+            all_of(peer)
+        until(lambda: server.connections == 0)
+        assert server.answers()
 
 
 def test_a_body_that_turns_out_too_large_is_refused(unleaked: Served) -> None:
