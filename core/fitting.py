@@ -20,6 +20,8 @@ def fitting(text: str, start: int, room: int, least: int) -> int:
     these do not fit.
     """
     floor = min(len(text), start + least)
+    if len(text) - start <= room and json_length(text[start:]) <= room:
+        return len(text)
     low, high = floor, min(len(text), max(floor, start + room))
     while low < high:
         middle = (low + high + 1) // 2

@@ -382,7 +382,7 @@ class RetrievalResult:
     """A search hit: the passage, its score, its citation, and what looking at the source gave (None: nobody looked).
 
     `parts` says where the score comes from, if that was asked. Merged hits have the score of their best
-    and the `chunk_id` of their first.
+    and the `chunk_id` of their first. `title` is that of the document, "" of one without.
     """
 
     score: float
@@ -391,6 +391,7 @@ class RetrievalResult:
     locator: Locator
     verification: Verification | None = None
     parts: "ScoreParts | None" = field(default=None, repr=False)
+    title: str = field(default="", repr=False)
 
     @property
     def chunk_id(self) -> str:

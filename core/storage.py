@@ -19,6 +19,11 @@ class Mark:
     generation: int
     token: str
 
+    @property
+    def revision(self) -> str:
+        """The same as one word."""
+        return f"{self.generation}-{self.token}"
+
 
 @frozen
 class Statistics:

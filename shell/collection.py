@@ -425,9 +425,17 @@ class Collection(Opened):
         if found is None:
             url = not_a_path(chunk_id)
             shown = chunk_id if url is None else url.source
-            return FetchedChunk(shown, None, None, unknown_chunk(shown))
+            return FetchedChunk(shown, None, None, unknown_chunk(shown), revision=generation.mark.revision)
         stored, citation = found
-        return FetchedChunk(stored.chunk.id, stored.chunk, citation, self.verify(citation), stored.record.fetch)
+        return FetchedChunk(
+            stored.chunk.id,
+            stored.chunk,
+            citation,
+            self.verify(citation),
+            stored.record.fetch,
+            stored.record.title,
+            generation.mark.revision,
+        )
 
     def get_document_records(self, source: str | None = None) -> list[DocumentRecord]:
         """The stored documents by source, or the one of this source."""
@@ -439,17 +447,6 @@ class Collection(Opened):
         with self._standing() as (view, generation):
             wanted = AllRecords() if source is None else RecordOfSource(source)
             return list(self._or_raise(view.records(wanted, generation.mark.generation)))
-
-    def titles(self, document_ids: Iterable[str]) -> dict[str, str]:
-        """The titles of stored versions, "" of one without; those which the collection does not have (any more) are left out."""
-        from groundkit.core.storage import RecordOfDocument
-
-        with self._standing() as (view, generation):
-            found = [
-                self._or_raise(view.records(RecordOfDocument(each), generation.mark.generation))
-                for each in document_ids
-            ]
-        return {record.document_id: record.title for records in found for record in records}
 
     def document_chunks(self, document_id: str) -> tuple[Chunk, ...]:
         """The chunks of a stored version in order; none where the collection does not have it (any more)."""
@@ -464,8 +461,7 @@ class Collection(Opened):
     @property
     def revision(self) -> str:
         """What a search would answer from now: equal ones stand for equal contents. Not for people, and in no order."""
-        mark = self._mark()
-        return f"{mark.generation}-{mark.token}"
+        return self._mark().revision
 
     def status(self) -> IndexStatus:
         """Counts, settings, and what failed when it was last tried."""

@@ -3,7 +3,7 @@
 import re
 from typing import TypeAlias
 
-from attrs import frozen
+from attrs import field, frozen
 
 from groundkit.citations import cite
 from groundkit.core.model import Chunk, Citation, FetchFacts, Verification
@@ -23,7 +23,8 @@ _NAMED = 3
 class FetchedChunk:
     """A chunk asked for by its id, with its verification; an unknown id gives no chunk, and says so.
 
-    `fetch` says how the page it stands in was fetched, if it is one.
+    `fetch` says how the page it stands in was fetched, if it is one; `title` is that of the document. `revision` names the state
+    of the collection that had it, see `Collection.revision`.
     """
 
     chunk_id: str
@@ -31,6 +32,8 @@ class FetchedChunk:
     citation: Citation | None
     verification: Verification
     fetch: FetchFacts | None = None
+    title: str = field(default="", repr=False)
+    revision: str = field(default="", eq=False, repr=False)
 
 
 def fetch(

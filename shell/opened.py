@@ -53,6 +53,7 @@ class Opened:
         self._embedders: dict[str, Result[tuple[Embedder, EmbeddingIdentity], EmbedFailed]] = {}
         self._rerankers: dict[str, Result[Reranker, RerankFailed]] = {}
         self._searches_by_meaning: Models | None = None
+        self._language: str | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -250,12 +251,22 @@ class Opened:
     @contextmanager
     def _standing(self) -> Iterator[tuple[StoreView, Generation]]:
         """What a search would answer from."""
-        from groundkit.reading import standing
-
-        reader = self._reader(self._known().language)
-        view, generation = self._or_raise(standing(reader, self._ports.documents))
+        view, generation = self._standing_view()
         with closing(view):
             yield view, generation
+
+    def _standing_view(self) -> tuple[StoreView, Generation]:
+        """The language that was the collection's when last looked at is tried first, and nearly always still is."""
+        from groundkit.reading import standing
+
+        language = self._language or self._known().language
+        while True:
+            view, generation = self._or_raise(standing(self._reader(language), self._ports.documents))
+            self._language = view.state.settings.language
+            if self._language == language:
+                return view, generation
+            view.close()
+            language = self._language
 
     def _reader(self, language: str) -> Reader:
         if language not in self._readers:

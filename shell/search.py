@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from attrs import evolve
+
 from groundkit.core.folding import search_view
 from groundkit.core.result import Failure, Result, Success
 from groundkit.core.settings import LANGUAGES
@@ -45,9 +47,12 @@ def search(
         return paired
     pair = paired.unwrap()
     try:
-        return _answered(pair, index, request, asked.unwrap(), models)
+        answered = _answered(pair, index, request, asked.unwrap(), models)
     finally:
         pair.view.close()
+    if isinstance(answered, Failure):
+        return answered
+    return Success(evolve(answered.unwrap(), revision=pair.generation.mark.revision))
 
 
 def search_under(

@@ -68,7 +68,8 @@ class SearchAnswer:
 
     By meaning, every chunk with a vector is a match; hits of both lists and merged ones are counted as far as the lists go.
     `abstained` says why a search by meaning has none, `refused` why a query has none that only says what is not wanted, or
-    where to look; then nothing is `understood`. `seconds` are those that each stage took.
+    where to look; then nothing is `understood`. `seconds` are those that each stage took, `revision` is
+    the state of the collection that was looked at, see `Collection.revision`; "" where none was.
     """
 
     hits: tuple[RetrievalResult, ...]
@@ -78,6 +79,7 @@ class SearchAnswer:
     abstained: Abstained | None = None
     refused: QueryRefused | None = None
     seconds: tuple[tuple[str, float], ...] = field(default=(), eq=False)
+    revision: str = field(default="", eq=False)
 
 
 @frozen(repr=False, eq=False)
@@ -115,7 +117,14 @@ def results(pair: Pair, scored: list[Scored]) -> Result[tuple[RetrievalResult, .
         return cited
     return Success(
         tuple(
-            RetrievalResult(each.score, each.chunk.chunk.text, citation, each.chunk.chunk.locator, parts=each.parts)
+            RetrievalResult(
+                each.score,
+                each.chunk.chunk.text,
+                citation,
+                each.chunk.chunk.locator,
+                parts=each.parts,
+                title=each.chunk.record.title,
+            )
             for each, citation in zip(scored, cited.unwrap(), strict=True)
         )
     )

@@ -79,7 +79,10 @@ def _print_data(found: Collection, fetched: FetchedChunk) -> None:
     more = {}
     if fetched.citation is not None:
         more = {"units": data_of(found.units(fetched.citation)), "link": found.link(fetched.citation)}
-    print_json(data_of(fetched) | more)
+    data = data_of(fetched)
+    # Of one run of the program it says nothing.
+    del data["revision"]
+    print_json(data | more)
 
 
 def _print(found: Collection, fetched: FetchedChunk, citation: Citation, context: int, on: bool) -> None:

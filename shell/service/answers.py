@@ -58,9 +58,9 @@ def id_of(collection: str, chunk_id: str) -> str:
     return f"{collection}/{chunk_id}"
 
 
-def title_of(citation: Citation, titles: dict[str, str]) -> str:
+def title_of(citation: Citation, title: str) -> str:
     """The document's title, or its source's name."""
-    return brief(plain(titles.get(citation.document_id) or citation.source), _TITLE)
+    return brief(plain(title or citation.source), _TITLE)
 
 
 def citation_value(citation: Citation) -> CitationValue:

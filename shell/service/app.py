@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -14,7 +13,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from groundkit.service.desk import TOLD
-from groundkit.service.mcp import mcp_server
+from groundkit.service.mcp_endpoint import McpEndpoint
 from groundkit.service.metrics import CONTENT_TYPE
 from groundkit.service.problems import Problem, ProblemError
 from groundkit.service.rest import problem_response, rest_routes
@@ -34,20 +33,17 @@ _KINDS = {404: ("not_found", "There is nothing here"), 405: ("method", "The meth
 
 def application(desk: Desk, metrics: Metrics, limits: Limits) -> ASGIApp:
     """The application behind the guard. It closes nothing: the runtime is whoever's opened it."""
-    # Stateless: nothing is kept of a client between two requests, so none can make the server keep much.
-    sessions = StreamableHTTPSessionManager(
-        mcp_server(desk), json_response=True, stateless=True, max_request_body_size=limits.body
-    )
+    protocol = McpEndpoint(desk, limits)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        async with sessions.run():
+        async with protocol.running():
             yield
 
     routes: Sequence[BaseRoute] = [
         *rest_routes(desk),
         *site_routes(desk),
-        Route("/mcp", _PostOnly(StreamableHTTPASGIApp(sessions)), methods=["POST"]),
+        Route("/mcp", protocol, methods=["POST"]),
         Route("/healthz", _healthy, methods=["GET"]),
         Route("/readyz", _ready(desk), methods=["GET"]),
         Route("/metrics", _measured(metrics), methods=["GET"]),
@@ -56,16 +52,6 @@ def application(desk: Desk, metrics: Metrics, limits: Limits) -> ASGIApp:
     # A path that is nearly right is none: no redirect says what there is.
     app.router.redirect_slashes = False
     return _Noting(app)
-
-
-class _PostOnly:
-    """An ASGI application as an endpoint: a class, which Starlette hands the request on to as it is."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._app(scope, receive, send)
 
 
 class _Noting:

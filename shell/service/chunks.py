@@ -11,7 +11,7 @@ from groundkit.core.auditing import text_of_chunks
 from groundkit.core.cursors import Cursor, digest
 from groundkit.core.fitting import brief, fitting, json_length, plain
 from groundkit.core.links import link_of
-from groundkit.service.answered import Answered, begun, marked, steadily
+from groundkit.service.answered import Answered, begun, marked
 from groundkit.service.answers import (
     citation_value,
     id_of,
@@ -54,21 +54,17 @@ def fetch_chunk(runtime: Runtime, request: FetchRequest) -> Answered:
     asked = digest((chunk_id, name, request.context))
     cursor = begun(request.cursor, asked)
 
-    def look() -> tuple[FetchedChunk, dict[str, str], _InPlace]:
-        found = collection.fetch_chunk(chunk_id)
-        if found.chunk is None:
-            return found, {}, _InPlace(None, None, None)
-        return found, collection.titles([found.chunk.document_id]), _in_place(collection, found.chunk)
-
-    (fetched, titles, place), state = steadily(collection, look)
-    here = Cursor(asked, marked(state.latest), 0, 0 if cursor is None else cursor.at)
+    fetched = collection.fetch_chunk(chunk_id)
+    here = Cursor(asked, marked(fetched.revision), 0, 0 if cursor is None else cursor.at)
     changed = cursor is not None and cursor.revision != here.revision
     if fetched.chunk is None or fetched.citation is None:
         value = _unknown(name, chunk_id, fetched.verification, changed)
-        return Answered(value, state.revision, checked=True, found=False)
-    empty = _empty(name, fetched, fetched.chunk, fetched.citation, titles, place, changed)
+        return Answered(value, fetched.revision, checked=True, found=False)
+    # An id stands for one text: what is read of the document afterwards is of the same version, or nothing.
+    place = _in_place(collection, fetched.chunk)
+    empty = _empty(name, fetched, fetched.chunk, fetched.citation, place, changed)
     value = _filled(empty, fetched, fetched.chunk, place.text, here, request)
-    return Answered(value, state.revision, 1, checked=True)
+    return Answered(value, fetched.revision, 1, checked=True)
 
 
 def _meant(request: FetchRequest) -> tuple[str, str]:
@@ -126,7 +122,6 @@ def _empty(
     fetched: FetchedChunk,
     chunk: Chunk,
     citation: Citation,
-    titles: dict[str, str],
     place: _InPlace,
     changed: bool,
 ) -> ChunkAnswer:
@@ -136,7 +131,7 @@ def _empty(
         chunk_id=chunk.id,
         found=True,
         id=id_of(name, chunk.id),
-        title=title_of(citation, titles),
+        title=title_of(citation, fetched.title),
         url=url_of(name, citation),
         link=link_of(citation, chunk.text, place.text),
         place=plain(citation.place),

@@ -72,6 +72,8 @@ class Desk:
                 noted.note(status=status, results=items, truncated=bool(getattr(answered.value, "truncated", False)))
         except ProblemError as error:
             status = error.problem.status
+            if told is not None:
+                told.problem = error.problem.kind
             raise
         finally:
             if told is not None:

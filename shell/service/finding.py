@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 from groundkit.core.cursors import Cursor, digest
 from groundkit.core.fitting import fitting, json_length, plain
 from groundkit.errors import error_of
-from groundkit.service.answered import Answered, begun, marked, steadily
+from groundkit.service.answered import Answered, begun, marked
 from groundkit.service.answers import citation_value, id_of, size_of, title_of, url_of, verification_value
 from groundkit.service.values import Passage, SearchAnswer, SearchRequest
 
 if TYPE_CHECKING:
     from groundkit.core.model import RetrievalResult
-    from groundkit.searched import SearchAnswer as Found
     from groundkit.service.runtime import Runtime
 
 #: What one request spends at most to verify its hits: bytes of sources, and seconds.
@@ -31,24 +30,20 @@ def search(runtime: Runtime, request: SearchRequest) -> Answered:
     cursor = begun(request.cursor, asked)
     offset = 0 if cursor is None else cursor.item
 
-    def look() -> tuple[Found, dict[str, str]]:
-        answer = collection.answer(
-            request.query,
-            limit=request.limit,
-            offset=offset,
-            mode=request.mode,
-            per_source=request.per_source,
-            merge=request.merge,
-            abstain=request.abstain,
-            verify=request.verify,
-            verify_bytes=VERIFY_BYTES,
-            verify_seconds=VERIFY_SECONDS,
-        )
-        return answer, collection.titles(dict.fromkeys(hit.document_id for hit in answer.hits))
-
-    (found, titles), state = steadily(collection, look)
-    passages = [_passage(request.collection, hit, offset + n, titles) for n, hit in enumerate(found.hits, 1)]
-    here = Cursor(asked, marked(state.latest), offset, 0 if cursor is None else cursor.at)
+    found = collection.answer(
+        request.query,
+        limit=request.limit,
+        offset=offset,
+        mode=request.mode,
+        per_source=request.per_source,
+        merge=request.merge,
+        abstain=request.abstain,
+        verify=request.verify,
+        verify_bytes=VERIFY_BYTES,
+        verify_seconds=VERIFY_SECONDS,
+    )
+    passages = [_passage(request.collection, hit, offset + n) for n, hit in enumerate(found.hits, 1)]
+    here = Cursor(asked, marked(found.revision), offset, 0 if cursor is None else cursor.at)
     empty = SearchAnswer(
         collection=request.collection,
         mode=request.mode,
@@ -61,13 +56,13 @@ def search(runtime: Runtime, request: SearchRequest) -> Answered:
         next_cursor=None,
     )
     value = _filled(empty, passages, here, request.max_chars)
-    return Answered(value, state.revision, len(value.results), request.verify and bool(value.results))
+    return Answered(value, found.revision, len(value.results), request.verify and bool(value.results))
 
 
-def _passage(collection: str, hit: RetrievalResult, rank: int, titles: dict[str, str]) -> Passage:
+def _passage(collection: str, hit: RetrievalResult, rank: int) -> Passage:
     return Passage(
         id=id_of(collection, hit.chunk_id),
-        title=title_of(hit.citation, titles),
+        title=title_of(hit.citation, hit.title),
         url=url_of(collection, hit.citation),
         rank=rank,
         score=hit.score,
