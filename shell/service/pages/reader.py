@@ -42,8 +42,9 @@ def _main(answer: ChunkAnswer, form: SearchForm) -> Iterator[str]:
         return
     yield from _top(answer)
     yield from _notices(answer)
-    yield from _in_its_place(answer, form)
+    # What changed is what somebody comes for, and the document may be long.
     yield from _today(answer.verification)
+    yield from _in_its_place(answer, form)
     yield _facts(answer)
 
 
@@ -109,7 +110,7 @@ def _today(told: VerificationValue) -> Iterator[str]:
     """What stands in the source now, beside what was cited where the words are known to differ."""
     if told.verdict == "verified" or not (told.diff or told.found):
         return
-    yield '<section aria-labelledby="today">\n<h2 id="today">What stands there today</h2>\n'
+    yield '<section class="today" aria-labelledby="today">\n<h2 id="today">What stands there today</h2>\n'
     if any(each.change != "same" for each in told.diff):
         then, now = _version(told, "added"), _version(told, "removed")
         yield f'<div class="pair">\n{_block("As cited", then)}{_block("Today", now)}</div>\n'

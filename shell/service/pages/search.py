@@ -92,7 +92,7 @@ _LABELS = {
 
 def _problem(problem: Problem, level: str = "h2") -> str:
     hint = f"<p>{markup_line(problem.hint)}</p>\n" if problem.hint else ""
-    said = f"<h2>{markup_line(problem.title)}</h2>\n<p>{markup_line(problem.detail)}</p>\n{hint}"
+    said = f"<{level}>{markup_line(problem.title)}</{level}>\n<p>{markup_line(problem.detail)}</p>\n{hint}"
     return f'<div class="notice problem" role="alert">\n{said}</div>\n'
 
 

@@ -18,7 +18,7 @@ _FILTERS = (
     ("before", "Ingested before", "2027", ""),
     ("per_source", "Passages per source", "all", ' inputmode="numeric" pattern="[1-9][0-9]{0,8}"'),
 )
-_TYPES = "".join(f'<option value="{each}">' for each in ("markdown", "text", "pdf", "html"))
+_TYPES = "".join(f'<option value="{each}"></option>' for each in ("markdown", "text", "pdf", "html"))
 
 
 def whole_form(form: SearchForm, collections: Sequence[str]) -> str:
