@@ -161,4 +161,3 @@ def test_a_filter_is_one_condition_whatever_is_typed(form: SearchForm) -> None:
         for each in ("phrases", "required", "excluded"):
             assert getattr(narrowed.unwrap(), each) == getattr(bare.unwrap(), each)
         assert narrowed.unwrap().words.split() == bare.unwrap().words.split()
-        assert narrowed.unwrap().texts == bare.unwrap().texts
