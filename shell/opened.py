@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
+from threading import RLock
 from types import TracebackType
 from typing import TYPE_CHECKING, NoReturn, Self, TypeVar
 
@@ -54,6 +55,8 @@ class Opened:
         self._rerankers: dict[str, Result[Reranker, RerankFailed]] = {}
         self._searches_by_meaning: Models | None = None
         self._language: str | None = None
+        # Several threads search one collection: what it keeps open is made once.
+        self._making = RLock()
 
     def __enter__(self) -> Self:
         return self
@@ -121,19 +124,21 @@ class Opened:
         return self._searches_by_meaning
 
     def _embedder(self, name: str) -> Result[tuple[Embedder, EmbeddingIdentity], EmbedFailed]:
-        if name not in self._embedders or isinstance(self._embedders[name], Failure):
-            from groundkit.ingest_embedding import embedding_of
+        with self._making:
+            if name not in self._embedders or isinstance(self._embedders[name], Failure):
+                from groundkit.ingest_embedding import embedding_of
 
-            made = embedding_of(self._ports, name)
-            self._embedders[name] = (
-                made if isinstance(made, Failure) else Success((made.unwrap().embedder, made.unwrap().identity))
-            )
-        return self._embedders[name]
+                made = embedding_of(self._ports, name)
+                self._embedders[name] = (
+                    made if isinstance(made, Failure) else Success((made.unwrap().embedder, made.unwrap().identity))
+                )
+            return self._embedders[name]
 
     def _reranker(self, name: str) -> Result[Reranker, RerankFailed]:
-        if name not in self._rerankers or isinstance(self._rerankers[name], Failure):
-            self._rerankers[name] = self._ports.reranker(name)
-        return self._rerankers[name]
+        with self._making:
+            if name not in self._rerankers or isinstance(self._rerankers[name], Failure):
+                self._rerankers[name] = self._ports.reranker(name)
+            return self._rerankers[name]
 
     def sources_of(self, paths: Sequence[PathLike]) -> tuple[str, ...]:
         """Paths as sources below the base. Relative ones start there."""
@@ -269,9 +274,10 @@ class Opened:
             language = self._language
 
     def _reader(self, language: str) -> Reader:
-        if language not in self._readers:
-            self._readers[language] = Reader(self._ports.documents, self._ports.lexical(language))
-        return self._readers[language]
+        with self._making:
+            if language not in self._readers:
+                self._readers[language] = Reader(self._ports.documents, self._ports.lexical(language))
+            return self._readers[language]
 
     def _or_raise(self, result: Success[T] | Failure[AnyFailure]) -> T:
         if isinstance(result, Failure):

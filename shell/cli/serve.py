@@ -87,8 +87,8 @@ def serve_command(
             runtime.check()
         except ProblemError as error:
             raise error_of(ServingRefused(str(error.problem))) from error
-        serve(runtime, Bind(host, port, allow_remote, token, names), said=sys.stderr.isatty())
-    return 0
+        interrupted = serve(runtime, Bind(host, port, allow_remote, token, names), said=sys.stderr.isatty())
+    return 130 if interrupted else 0
 
 
 def _token(file: str | None) -> str | None:

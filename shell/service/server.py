@@ -89,8 +89,10 @@ def listening(bind: Bind) -> socket.socket:
     return taken
 
 
-def serve(runtime: Runtime, bind: Bind, limits: Limits | None = None, said: bool = False) -> None:
+def serve(runtime: Runtime, bind: Bind, limits: Limits | None = None, said: bool = False) -> bool:
     """Answer until SIGTERM or SIGINT comes; requests under way are finished. `said`: tell a person where it listens.
+
+    True if it was SIGINT that came.
 
     `ConfigurationError` where it must not listen there; `StorageError` where it cannot.
     """
@@ -120,9 +122,10 @@ def serve(runtime: Runtime, bind: Bind, limits: Limits | None = None, said: bool
         server_header=False,
         timeout_graceful_shutdown=_GRACE,
     )
+    came: list[int] = []
     for each in (signal.SIGTERM, signal.SIGINT):
         # uvicorn ends by itself, and then raises the signal once more for whoever had a handler.
-        signal.signal(each, lambda *_: None)
+        signal.signal(each, lambda number, _: came.append(number))
     journal.event("listening", port=port, pid=os.getpid())
     if said:
         shown = f"[{bind.host}]" if ":" in bind.host else bind.host
@@ -133,3 +136,4 @@ def serve(runtime: Runtime, bind: Bind, limits: Limits | None = None, said: bool
         taken.close()
         lines.restore()
         journal.event("ended")
+    return signal.SIGINT in came
