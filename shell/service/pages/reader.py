@@ -158,7 +158,9 @@ def _cited(answer: ChunkAnswer) -> Iterator[tuple[str, str]]:
         yield "Anchor", citation.locator.anchor
     yield "Pages", pages_of(citation)
     yield "SHA-256 of the text", citation.digest
-    yield from (("Address", each) for each in dict.fromkeys((answer.link or "", answer.url)) if is_web(each))
+    place, url = (each if each and is_web(each) else "" for each in (answer.link, answer.url))
+    yield "Address", url
+    yield "Address of the place", "" if place == url else place
 
 
 def _found(told: VerificationValue) -> Iterator[tuple[str, str]]:
