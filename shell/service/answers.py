@@ -115,13 +115,14 @@ def verification_value(verification: Verification) -> VerificationValue:
     )
 
 
-def with_texts(told: VerificationValue, verification: Verification, room: int) -> tuple[VerificationValue, bool]:
-    """The same with what stands there now and the word diff, if both fit; and whether something was left out."""
+def with_texts(told: VerificationValue, verification: Verification, room: int) -> tuple[VerificationValue, int, bool]:
+    """The same with what stands there now and the word diff, if both fit; what they cost; and whether they were left out."""
     if verification.found is None:
-        return told, False
+        return told, 0, False
     diff = tuple(DiffValue(change=each.change.value, text=plain(each.text)) for each in verification.diff)
     whole = told.model_copy(update={"found": plain(verification.found), "diff": diff})
-    return (whole, False) if size_of(whole) - size_of(told) <= room else (told, True)
+    cost = size_of(whole) - size_of(told)
+    return (whole, cost, False) if cost <= room else (told, 0, True)
 
 
 def _span(span: Span) -> SpanValue:

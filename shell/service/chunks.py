@@ -165,8 +165,8 @@ def _filled(
     if end < len(text):
         cursor = str(Cursor(here.request, here.revision, 0, end))
         return empty.model_copy(update=update | {"truncated": True, "next_cursor": cursor})
-    drift, left_out = with_texts(empty.verification, fetched.verification, room)
-    room -= size_of(drift) - size_of(empty.verification)
+    drift, cost, left_out = with_texts(empty.verification, fetched.verification, room)
+    room -= cost
     before, after = _neighbourhood(document, chunk, request.context)
     kept_after = after[: fitting(after, 0, max(room // 2, room - json_length(before)), 0)]
     kept_before = _last_fitting(before, room - json_length(kept_after))
