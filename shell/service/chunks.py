@@ -188,9 +188,9 @@ def _neighbourhood(document: str | None, chunk: Chunk, context: int) -> tuple[st
 
 
 def _last_fitting(text: str, room: int) -> str:
-    """The end of a text, as long as it may be."""
+    """The end of a text, as long as it may be; nothing where there is less than no room."""
     kept = text
-    while json_length(kept) > room:
+    while kept and json_length(kept) > room:
         over = json_length(kept) - room
         # Code points take from one to six characters.
         kept = kept[max(1, over // 6) :] if room > 0 else ""
