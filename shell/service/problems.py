@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 #: How alike a name has to be to be suggested.
 _ALIKE = 0.5
+#: Fields that are named of those that are wrong: there is no end to the ones that somebody can make up.
+_NAMED = 10
 
 
 @frozen
@@ -100,9 +102,11 @@ def of_error(error: Exception) -> Problem:
 
 
 def of_validation(error: ValidationError, model: type[BaseModel]) -> Problem:
-    """Every field that is wrong, by name; of an unknown one, the nearest that is known. No value is repeated."""
-    wrong = [_told(tuple(each["loc"]), each["type"], each["msg"], model) for each in error.errors(include_url=False)]
-    return bad_request("; ".join(dict.fromkeys(wrong)), f"known fields: {', '.join(model.model_fields)}")
+    """The fields that are wrong, by name; of an unknown one, the nearest that is known. No value is repeated."""
+    errors = error.errors(include_url=False, include_context=False, include_input=False)
+    wrong = [_told(tuple(each["loc"]), each["type"], each["msg"], model) for each in errors[:_NAMED]]
+    more = [f"and {len(errors) - _NAMED} more"] if len(errors) > _NAMED else []
+    return bad_request("; ".join(dict.fromkeys([*wrong, *more])), f"known fields: {', '.join(model.model_fields)}")
 
 
 def _told(where: tuple[int | str, ...], kind: str, said: str, model: type[BaseModel]) -> str:
