@@ -89,7 +89,8 @@ def _answer(asked: Model, answered: Answered, request: Request) -> Response:
     by_state = answered.revision and not answered.checked
     tag = _tag(asked, answered.revision if by_state else f"{answered.revision} {hashlib.sha256(body).hexdigest()}")
     headers = {"etag": tag, **_REVALIDATE}
-    if request.method != "POST" and _matches(request.headers.get("if-none-match"), tag):
+    # What was not found is no representation that somebody could keep: conditions say nothing of it (RFC 9110, 13.2.1).
+    if answered.found and request.method != "POST" and _matches(request.headers.get("if-none-match"), tag):
         return Response(status_code=304, headers=headers)
     return Response(body, 200 if answered.found else 404, headers, "application/json")
 

@@ -13,6 +13,7 @@ from integration.support import put
 from service_support import PATIENCE, PythonSurface, Reply, Served, served
 
 import groundkit
+from groundkit.service.operations import OPERATIONS
 
 T = TypeVar("T")
 
@@ -71,3 +72,22 @@ def test_a_name_beyond_every_budget_leaves_no_room_for_a_neighbourhood_and_is_an
     assert reply.data is not None
     assert reply.data["citation"]["source"] == source
     assert (reply.data["text"], reply.data["before"], reply.data["after"]) == ("The mill is at work.", "", "")
+
+
+# -- requests
+
+
+def test_an_unknown_chunk_is_told_of_whatever_the_caller_keeps(server: Served) -> None:
+    status, headers, body = server.request("GET", "/v1/fetch_chunk?chunk_id=ffff", headers={"if-none-match": "*"})
+    assert (status, b'"found":false' in body) == (404, True)
+    again, _, body = server.request("GET", "/v1/fetch_chunk?chunk_id=ffff", headers={"if-none-match": headers["etag"]})
+    assert (again, b'"found":false' in body) == (404, True)
+
+
+@pytest.mark.parametrize("name", [*OPERATIONS])
+def test_made_up_fields_without_number_are_told_in_a_few_words(index: Path, name: str) -> None:
+    python = PythonSurface(index)
+    said = python.ask(name, {f"made_up_{n}": n for n in range(20_000)}).problem
+    python.runtime.close()
+    assert "'made_up_0' is no known field" in said and " more" in said
+    assert len(said) < 2000
