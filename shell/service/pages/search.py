@@ -27,8 +27,7 @@ from groundkit.service.values import Passage, SearchAnswer
 #: Code points of a passage that are shown at once, and how many more are shown rather than put behind a word.
 _SHOWN, _MORE = 560, 120
 
-_HELP = """<details class="help">
-<summary>How to write a query</summary>
+_HELP = """<summary>How to write a query</summary>
 <dl>
 <dt>harbour light</dt><dd>passages with any of the words, those with the rarer ones first</dd>
 <dt>"harbour light"</dt><dd>the words beside each other</dd>
@@ -37,7 +36,6 @@ _HELP = """<details class="help">
 (pdf, markdown, …), <code>heading:</code>, <code>after:</code> and <code>before:</code> a date; with <code>-</code> before it,
 only elsewhere</dd>
 </dl>
-</details>
 """
 
 
@@ -68,8 +66,9 @@ def _main(
         yield from _answer(form, answer)
     if problem is None and answer is None:
         yield "" if collections else notice("There is no collection yet.")
+        yield notice("Filters alone find nothing: say what to look for.") if form.narrowed and not asked else ""
     if answer is None or not answer.results:
-        yield _HELP
+        yield f'<details class="help"{"" if asked else " open"}>\n{_HELP}</details>\n'
 
 
 def _not_understood(form: SearchForm) -> Iterator[str]:
