@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+import select
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -20,8 +21,10 @@ from attrs import define
 
 from groundkit.service.labels import METHODS, OPERATIONS, OTHER, SURFACES, known
 
-#: Libraries that log on their own, as they name their loggers.
+#: Whatever logs on its own, as it names its loggers: libraries, and what of ours stands behind them.
 FOREIGN = (
+    "groundkit",
+    "concurrent.futures",
     "uvicorn",
     "uvicorn.error",
     "uvicorn.access",
@@ -54,12 +57,17 @@ def utc_now() -> datetime:
 
 
 class Journal:
-    """Writes to `stream`, one line at a time, from any thread. A stream that is gone loses the line, not the server."""
+    """Writes to `stream`, one line at a time, from any thread.
+
+    A stream that is gone, or that nobody reads any more, loses lines and holds up nobody; the next line that gets through says how
+    many were `lost`.
+    """
 
     def __init__(self, stream: TextIO, clock: Callable[[], datetime] = utc_now) -> None:
         self._stream = stream
         self._clock = clock
         self._lock = threading.Lock()
+        self._lost = 0
 
     def request(
         self, told: Told, method: str, status: int, ms: float, bytes_sent: int, refused: str | None = None
@@ -88,18 +96,34 @@ class Journal:
         """Something that happened to the server itself: started, closing."""
         self._write(level, name, **counts)
 
-    def foreign(self, level: str, logger: str, at: str) -> None:
-        """That a library logged something, and where."""
-        self._write(level, "library", logger=logger, at=at)
+    def foreign(self, level: str, logger: str, at: str, error: BaseException | None = None) -> None:
+        """That a library logged something, and where; of what was raised its type and its place."""
+        told = {} if error is None else {"error": type(error).__qualname__, "raised_at": place_of(error)}
+        self._write(level, "library", logger=logger, at=at, **told)
 
     def _write(self, level: str, event: str, **fields: str | float | None) -> None:
         time = self._clock().astimezone(UTC).isoformat(timespec="milliseconds")
         facts = {name: value for name, value in fields.items() if value is not None}
-        # ASCII: no control character, line separator or surrogate is written as itself.
-        line = json.dumps({"time": time, "level": level, "event": event, **facts}) + "\n"
         with self._lock, suppress(OSError, ValueError):
-            self._stream.write(line)
+            if not _takes(self._stream):
+                self._lost += 1
+                return
+            lost = {"lost": self._lost} if self._lost else {}
+            # ASCII: no control character, line separator or surrogate is written as itself.
+            self._stream.write(json.dumps({"time": time, "level": level, "event": event, **facts, **lost}) + "\n")
             self._stream.flush()
+            self._lost = 0
+
+
+def _takes(stream: TextIO) -> bool:
+    """Whether a line can be written without waiting: a pipe that is ready for writing has room for more than one of ours."""
+    try:
+        descriptor = stream.fileno()
+    except (OSError, ValueError):  # it is in memory
+        return True
+    poll = select.poll()
+    poll.register(descriptor, select.POLLOUT)
+    return bool(poll.poll(0))
 
 
 def place_of(error: BaseException) -> str:
@@ -121,7 +145,8 @@ class ForeignLines(logging.Handler):
         self._before: list[tuple[logging.Logger, list[logging.Handler], bool]] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._journal.foreign(record.levelname.lower(), record.name, f"{record.module}:{record.lineno}")
+        error = record.exc_info[1] if record.exc_info else None
+        self._journal.foreign(record.levelname.lower(), record.name, f"{record.module}:{record.lineno}", error)
 
     def take_over(self, names: tuple[str, ...] = FOREIGN) -> None:
         for name in names:

@@ -95,7 +95,7 @@ class _Tools:
         except ProblemError as error:
             return _failed(str(error.problem))
         except Exception as error:  # noqa: BLE001 - the seam to the protocol: nothing of it may reach the client
-            _log.error("%s", _where(error))
+            _log.error("a tool failed", exc_info=error)
             return _failed(str(our_bug()))
         return types.CallToolResult(
             content=[types.TextContent(text=to_json(value))], structured_content=value.model_dump(mode="json")
@@ -156,12 +156,3 @@ def _failed(text: str) -> types.CallToolResult:
 def _refused(error: ProblemError) -> MCPError:
     status = error.problem.status
     return MCPError(types.INTERNAL_ERROR if status >= 500 else types.INVALID_PARAMS, str(error.problem))
-
-
-def _where(error: Exception) -> str:
-    """The kind of an exception and the line that raised it; what it says may hold somebody's text."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    place = "" if trace is None else f" at {trace.tb_frame.f_globals.get('__name__', '?')}:{trace.tb_lineno}"
-    return f"{type(error).__name__}{place}"

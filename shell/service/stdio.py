@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import signal
 import sys
 import threading
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 #: Exit codes of the two signals that end it, and the seconds that what is under way has then.
 _ENDS = {signal.SIGTERM: 0, signal.SIGINT: 130}
 _GRACE = 10
+#: Seconds between two looks at whether somebody still reads.
+_LOOK = 1
 
 
 def serve_stdio(runtime: Runtime) -> None:
@@ -39,9 +42,25 @@ async def _serve(runtime: Runtime, journal: Journal) -> None:
 
     for each, code in _ENDS.items():
         asyncio.get_running_loop().add_signal_handler(each, _end, runtime, code)
+    # Taken now, since the SDK is about to point 1 elsewhere.
+    watching = asyncio.create_task(_end_with_reader(runtime, os.dup(1)))
     server = mcp_server(Desk(runtime, watcher=watch))
-    async with stdio_server() as (read, write):
-        await server.run(read, write, server.create_initialization_options())
+    try:
+        async with stdio_server() as (read, write):
+            await server.run(read, write, server.create_initialization_options())
+    except* (BrokenPipeError, ConnectionResetError):
+        pass  # whoever asked is gone, and with it the need for an answer
+    finally:
+        watching.cancel()
+
+
+async def _end_with_reader(runtime: Runtime, output: int) -> None:
+    """An assistant that is gone is told by the output alone where something else holds the other end of the input."""
+    gone = select.poll()
+    gone.register(output, 0)
+    while not gone.poll(0):
+        await asyncio.sleep(_LOOK)
+    _end(runtime, 0)
 
 
 def _end(runtime: Runtime, code: int) -> None:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
+from commands import environment
 from integration.support import put
+from integration.test_service_stdio import HELLO, READY, Talk, call
 from service_support import PATIENCE, PythonSurface, Reply, Served, served
 
 import groundkit
+from groundkit.service.journal import Journal
 from groundkit.service.operations import OPERATIONS
 
 T = TypeVar("T")
@@ -91,3 +99,86 @@ def test_made_up_fields_without_number_are_told_in_a_few_words(index: Path, name
     python.runtime.close()
     assert "'made_up_0' is no known field" in said and " more" in said
     assert len(said) < 2000
+
+
+# -- whoever started `gk mcp`
+
+
+@contextmanager
+def started(*command: str) -> Iterator[Talk]:
+    """A process that speaks the protocol, and whose lines nobody reads unless the test does."""
+    pipe = subprocess.PIPE
+    process = subprocess.Popen([sys.executable, *command], stdin=pipe, stdout=pipe, stderr=pipe, env=environment())
+    try:
+        yield Talk(process)
+    finally:
+        process.kill()
+        process.wait()
+        for each in (process.stdin, process.stdout, process.stderr):
+            assert each is not None
+            with suppress(BrokenPipeError):
+                each.close()
+
+
+def test_lines_that_nobody_reads_hold_up_no_answer(index: Path) -> None:
+    with started("-m", "groundkit", "mcp", "--index-dir", str(index)) as assistant:
+        assistant.send(HELLO, READY)
+        for number in range(2, 602):  # some 100 KB of lines, more than a pipe holds
+            assistant.send(call(number, "list_collections"))
+            answer = soon(partial(assistant.answer, number))
+            assert not answer["result"]["isError"]
+
+
+def test_the_lines_that_were_lost_are_counted() -> None:
+    source, sink = os.pipe()
+    with os.fdopen(source) as read, os.fdopen(sink, "w") as write:
+        journal = Journal(write)
+        for _ in range(2000):
+            soon(partial(journal.event, "started"))
+        os.set_blocking(source, False)
+        kept = [json.loads(line) for line in iter(read.readline, "")]
+        journal.event("ended")
+        assert json.loads(read.readline())["lost"] == 2000 - len(kept) > 0
+        journal.event("ended")
+        assert "lost" not in json.loads(read.readline())
+
+
+@pytest.mark.parametrize("asked", [[], [call(2, "search", query="tide")]])
+def test_it_ends_when_nobody_reads_its_answers_though_its_input_stays_open(index: Path, asked: list[Any]) -> None:
+    with started("-m", "groundkit", "mcp", "--index-dir", str(index)) as assistant:
+        assistant.send(HELLO, READY)
+        assistant.answer(1)
+        assert assistant.process.stdout is not None and assistant.process.stderr is not None
+        assistant.process.stdout.close()
+        assistant.send(*asked)
+        assert assistant.process.wait(PATIENCE / 4) == 0
+        assert all(json.loads(line)["event"] == "request" for line in assistant.process.stderr)
+
+
+#: A service whose collections cannot be opened, because of a bug that says what it should not.
+BROKEN = """
+from pathlib import Path
+from groundkit.service.runtime import Runtime
+from groundkit.service.stdio import serve_stdio
+
+def opened(name: str) -> object:
+    raise LookupError("secret of /home/somebody")
+
+with Runtime(Path(), opened=opened) as runtime:
+    serve_stdio(runtime)
+"""
+
+
+def test_a_bug_is_written_down_as_a_line_and_nothing_of_it_reaches_the_assistant() -> None:
+    read = {"jsonrpc": "2.0", "id": 3, "method": "resources/read", "params": {"uri": "groundkit://default/aa"}}
+    with started("-c", BROKEN) as assistant:
+        assistant.send(HELLO, READY, call(2, "search", query="tide"), read)
+        answers = json.dumps([assistant.answer(2), assistant.answer(3)])
+        assert assistant.process.stdin is not None and assistant.process.stderr is not None
+        assistant.process.stdin.close()
+        assert assistant.process.wait(PATIENCE) == 0
+        lines = assistant.process.stderr.read().decode()
+    assert "This is a bug in groundkit" in answers
+    assert "secret" not in answers and "secret" not in lines
+    faults = [each for each in map(json.loads, lines.splitlines()) if "error" in each]
+    assert {each["error"] for each in faults} == {"LookupError"} and len(faults) == 2
