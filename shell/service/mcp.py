@@ -6,8 +6,9 @@ Text of documents stands in fields of JSON and nowhere else, in both channels of
 from __future__ import annotations
 
 import logging
+from collections.abc import Coroutine
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import mcp_types as types
 from mcp.server.lowlevel import Server
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
     from groundkit.service.desk import Desk
+
+T = TypeVar("T")
 
 _INSTRUCTIONS = (
     "Search documents with `search`; read around a result with `fetch_chunk`. Every result is a citation: quote `text` exactly and "
@@ -125,10 +128,7 @@ class _Tools:
         self, _: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         cursor = None if params is None else params.cursor
-        try:
-            found, following = await self._desk.work(lambda: page_of_resources(self._desk.runtime, cursor))
-        except ProblemError as error:
-            raise _refused(error) from None
+        found, following = await _told(self._desk.work(lambda: page_of_resources(self._desk.runtime, cursor)))
         told = [types.Resource(uri=each.address, name=each.place, mime_type="application/json") for each in found]
         return types.ListResourcesResult(resources=told, next_cursor=following)
 
@@ -139,10 +139,7 @@ class _Tools:
         if named is None:
             raise MCPError(types.INVALID_PARAMS, f"no resource of this server: addresses are {TEMPLATE}")
         collection, chunk_id = named
-        try:
-            value = await self._chunk({"chunk_id": chunk_id, "collection": collection, "context": 0})
-        except ProblemError as error:
-            raise _refused(error) from None
+        value = await _told(self._chunk({"chunk_id": chunk_id, "collection": collection, "context": 0}))
         if not value.found:
             raise MCPError(types.INVALID_PARAMS, f"no such resource: {value.verification.detail}")
         contents = types.TextResourceContents(uri=params.uri, mime_type="application/json", text=to_json(value))
@@ -153,6 +150,14 @@ def _failed(text: str) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
 
 
-def _refused(error: ProblemError) -> MCPError:
-    status = error.problem.status
-    return MCPError(types.INTERNAL_ERROR if status >= 500 else types.INVALID_PARAMS, str(error.problem))
+async def _told(work: Coroutine[Any, Any, T]) -> T:
+    """What comes of it, or an error of the protocol; the SDK would pass on what any other exception says."""
+    try:
+        return await work
+    except ProblemError as error:
+        status = error.problem.status
+        code = types.INTERNAL_ERROR if status >= 500 else types.INVALID_PARAMS
+        raise MCPError(code, str(error.problem)) from None
+    except Exception as error:  # noqa: BLE001 - the same seam
+        _log.error("a resource failed", exc_info=error)
+        raise MCPError(types.INTERNAL_ERROR, str(our_bug())) from None
