@@ -4,7 +4,7 @@ import click
 
 from groundkit.cli.common import base_option, index_directory, index_option
 from groundkit.cli.models import endpoint_of, endpoint_options
-from groundkit.cli.serving import needs_serve
+from groundkit.cli.serving import needs_serve, running, runtime_of
 
 
 @click.command("mcp")
@@ -19,9 +19,8 @@ def mcp_command(index_dir: str | None, base_dir: str | None, model_url: str | No
     """
     directory = index_directory(index_dir)
     needs_serve()
-    from groundkit.cli.serving import runtime_of
     from groundkit.service.stdio import serve_stdio
 
-    with runtime_of(directory, base_dir, endpoint_of(model_url, model_local)) as runtime:
+    with running(runtime_of(directory, base_dir, endpoint_of(model_url, model_local))) as runtime:
         serve_stdio(runtime)
     return 0

@@ -75,14 +75,16 @@ def serve_command(
     directory = index_directory(index_dir)
     needs_serve()
     token = _token(token_file)
-    from groundkit.cli.serving import runtime_of
+    from groundkit.cli.serving import running, runtime_of
     from groundkit.errors import error_of
     from groundkit.requests import ServingRefused
     from groundkit.service.problems import ProblemError
     from groundkit.service.runtime import Room
     from groundkit.service.server import Bind, serve
 
-    with runtime_of(directory, base_dir, endpoint_of(model_url, model_local), Room(workers, waiting)) as runtime:
+    with running(
+        runtime_of(directory, base_dir, endpoint_of(model_url, model_local), Room(workers, waiting))
+    ) as runtime:
         try:
             runtime.check()
         except ProblemError as error:

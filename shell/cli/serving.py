@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +17,8 @@ if TYPE_CHECKING:
     from groundkit.service.runtime import Room, Runtime
 
 _PACKAGES = ("mcp", "starlette", "uvicorn", "h11", "pydantic", "prometheus_client")
+#: Seconds that work has which is under way when a service ends.
+_GRACE = 10.0
 
 
 def needs_serve() -> None:
@@ -23,6 +28,19 @@ def needs_serve() -> None:
         raise click.ClickException(
             f"serving needs packages that are not installed ({', '.join(missing)}): pip install 'groundkit[serve]'"
         )
+
+
+@contextmanager
+def running(runtime: Runtime, seconds: float = _GRACE) -> Iterator[Runtime]:
+    """The runtime, until the service is told to end. What is at work then has so many seconds; nobody waits for its answer."""
+    from groundkit.service.runtime import closed_within
+
+    try:
+        yield runtime
+    finally:
+        if not closed_within(runtime, seconds):
+            # Python waits for its threads, and a process that does not end is killed by whoever told it to.
+            os._exit(0)
 
 
 def runtime_of(directory: Path, base: str | None, endpoint: ModelEndpoint | None, room: Room | None = None) -> Runtime:

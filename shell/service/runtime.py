@@ -56,6 +56,8 @@ class Runtime:
         self._opener = opened or self._opened
         self._room = room or Room()
         self._lock = threading.Lock()
+        #: Held while a collection is opened, which may take long: whoever asks for an open one does not wait for that.
+        self._opening = threading.Lock()
         self._collections: dict[str, Collection] = {}
         self._pool: ThreadPoolExecutor | None = None
         self._pending = 0
@@ -128,13 +130,26 @@ class Runtime:
 
     def collection(self, name: str) -> Collection:
         """A collection that exists, opened at its first use."""
+        found = self._known(name)
+        if found is not None:
+            return found
+        with self._opening:
+            found = self._known(name)
+            return self._kept(name, self._open(name)) if found is None else found
+
+    def _known(self, name: str) -> Collection | None:
         with self._lock:
             if self._closed:
                 raise ProblemError(closing())
-            found = self._collections.get(name)
-            if found is None:
-                found = self._collections[name] = self._open(name)
-            return found
+            return self._collections.get(name)
+
+    def _kept(self, name: str, opened: Collection) -> Collection:
+        with self._lock:
+            if not self._closed:
+                self._collections[name] = opened
+                return opened
+        opened.close()
+        raise ProblemError(closing())
 
     def _opened(self, name: str) -> Collection:
         # Storage and search are loaded with the first collection: a server says what it can do before that.
@@ -170,6 +185,14 @@ class Runtime:
             except ProblemError as error:
                 if error.problem.kind == "no_base":
                     raise
+
+
+def closed_within(runtime: Runtime, seconds: float) -> bool:
+    """Close it, unless what is being worked on takes longer: nothing ends a thread, and it may wait for a disk for ever."""
+    closing = threading.Thread(target=runtime.close, daemon=True)
+    closing.start()
+    closing.join(seconds)
+    return not closing.is_alive()
 
 
 def no_base(collection: Collection) -> Problem | None:

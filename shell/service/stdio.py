@@ -7,7 +7,6 @@ import os
 import select
 import signal
 import sys
-import threading
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -17,6 +16,7 @@ from mcp.server.stdio import stdio_server
 from groundkit.service.desk import Desk, Done
 from groundkit.service.journal import Journal, Told, quiet_foreign_loggers
 from groundkit.service.mcp import mcp_server
+from groundkit.service.runtime import closed_within
 
 if TYPE_CHECKING:
     from groundkit.service.runtime import Runtime
@@ -65,7 +65,5 @@ async def _end_with_reader(runtime: Runtime, output: int) -> None:
 
 def _end(runtime: Runtime, code: int) -> None:
     """End the process: the SDK's thread that waits for input cannot be woken, so there is no other way out."""
-    closing = threading.Thread(target=runtime.close, daemon=True)
-    closing.start()
-    closing.join(_GRACE)
+    closed_within(runtime, _GRACE)
     os._exit(code)

@@ -8,8 +8,9 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import partial
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,8 +21,10 @@ from integration.test_service_stdio import HELLO, READY, Talk, call
 from service_support import PATIENCE, PythonSurface, Reply, Served, served
 
 import groundkit
+from groundkit.collection import Collection
 from groundkit.service.journal import Journal
 from groundkit.service.operations import OPERATIONS
+from groundkit.service.runtime import Runtime
 
 T = TypeVar("T")
 
@@ -182,3 +185,55 @@ def test_a_bug_is_written_down_as_a_line_and_nothing_of_it_reaches_the_assistant
     assert "secret" not in answers and "secret" not in lines
     faults = [each for each in map(json.loads, lines.splitlines()) if "error" in each]
     assert {each["error"] for each in faults} == {"LookupError"} and len(faults) == 2
+
+
+# -- work without end
+
+
+def test_a_collection_that_takes_long_to_open_holds_up_nobody_else(index: Path) -> None:
+    meant, may_go = threading.Event(), threading.Event()
+
+    def opened(name: str) -> Collection:
+        if name == "slow":
+            meant.set()
+            may_go.wait(PATIENCE)
+        return groundkit.open(index, collection="default")
+
+    with Runtime(index, opened=opened) as runtime:
+        assert runtime.collection("default").chunk_count == 2
+        slow = runtime.submit(lambda: runtime.collection("slow").chunk_count)
+        assert meant.wait(PATIENCE)
+        try:
+            # The first is what the event loop of a server does with each request.
+            other = soon(lambda: runtime.submit(lambda: runtime.collection("default").chunk_count))
+            assert other.result(PATIENCE) == 2
+        finally:
+            may_go.set()
+        assert slow.result(PATIENCE) == 2
+
+
+#: A service with work that never ends.
+STUCK = """
+import sys, time
+from pathlib import Path
+from groundkit.cli.serving import running
+from groundkit.service.limits import Limits
+from groundkit.service.runtime import Runtime
+from groundkit.service.server import Bind, serve
+
+with running(Runtime(Path(), opened=lambda name: time.sleep(1000)), 0.5) as runtime:
+    serve(runtime, Bind(port=0), Limits(answer_seconds=0.5))
+"""
+
+
+def test_a_server_ends_though_a_worker_does_not(index: Path) -> None:
+    with started("-c", STUCK) as service:
+        process = service.process
+        assert process.stderr is not None
+        port = json.loads(process.stderr.readline())["port"]
+        with closing(HTTPConnection("127.0.0.1", port, timeout=PATIENCE)) as connection:
+            connection.request("GET", "/v1/search?query=tide")
+            assert connection.getresponse().status == 504
+        process.terminate()
+        assert process.wait(PATIENCE / 4) == 0
+        assert [json.loads(line)["event"] for line in process.stderr] == ["request", "ended"]
