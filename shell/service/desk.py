@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from attrs import frozen
 
 from groundkit.service.operations import OPERATIONS, Operation, carried_out, taken
-from groundkit.service.problems import ProblemError, our_bug, out_of_time
+from groundkit.service.problems import Problem, ProblemError, our_bug, out_of_time
 from groundkit.service.tracing import span
 
 if TYPE_CHECKING:
@@ -32,9 +32,16 @@ ANSWER_SECONDS = 30.0
 TOLD: ContextVar[Told | None] = ContextVar("groundkit_told", default=None)
 
 
+def note(problem: Problem) -> None:
+    """Write down that the request that is being answered has this problem."""
+    told = TOLD.get()
+    if told is not None:
+        told.problem = problem.kind
+
+
 @frozen
 class Done:
-    """How an operation ended: `status` is that of HTTP, whatever the surface."""
+    """How an operation ended: `status` is that of HTTP, whatever the surface; 0 where nobody waited for the end."""
 
     surface: str
     operation: str
@@ -59,11 +66,16 @@ class Desk:
         operation = OPERATIONS[name]
         return await self.carried_out(operation, lambda: taken(operation.request, data), surface)
 
-    async def carried_out(self, operation: Operation, take: Callable[[], Model], surface: str) -> Answered:
-        """The answer to what `take` makes of a request. `ProblemError` where there is none."""
-        begun, told = perf_counter(), TOLD.get()
+    def begun(self, operation: Operation, surface: str) -> Told | None:
+        """What is written down of the request that is being answered, with what it asks for."""
+        told = TOLD.get()
         if told is not None:
             told.operation, told.surface = operation.name, surface
+        return told
+
+    async def carried_out(self, operation: Operation, take: Callable[[], Model], surface: str) -> Answered:
+        """The answer to what `take` makes of a request. `ProblemError` where there is none."""
+        begun, told = perf_counter(), self.begun(operation, surface)
         status, items = our_bug().status, 0
         try:
             with span(operation.name, surface=surface) as noted:
@@ -72,8 +84,10 @@ class Desk:
                 noted.note(status=status, results=items, truncated=bool(getattr(answered.value, "truncated", False)))
         except ProblemError as error:
             status = error.problem.status
-            if told is not None:
-                told.problem = error.problem.kind
+            note(error.problem)
+            raise
+        except asyncio.CancelledError:
+            status = 0  # whoever asked is gone
             raise
         finally:
             if told is not None:

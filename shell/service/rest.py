@@ -13,6 +13,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from groundkit.service.answers import to_json
+from groundkit.service.desk import note
 from groundkit.service.openapi import document
 from groundkit.service.operations import OPERATIONS, Operation, taken_json, taken_strings
 from groundkit.service.problems import Problem, ProblemError, bad_request
@@ -34,6 +35,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 def problem_response(problem: Problem) -> Response:
     """Problem details. Who is told to come back is told when."""
+    note(problem)
     headers = {"retry-after": "1"} if problem.status == 503 else {}
     return JSONResponse(problem.data, problem.status, headers | {"cache-control": "no-store"}, PROBLEM)
 
@@ -52,6 +54,7 @@ async def _described(request: Request) -> Response:
 
 def _handler(desk: Desk, operation: Operation) -> Handler:
     async def handle(request: Request) -> Response:
+        desk.begun(operation, _SURFACE)
         try:
             asked = await _asked(operation, request)
             if await _unchanged(desk, asked, request):

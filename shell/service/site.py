@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from groundkit.service.desk import note
 from groundkit.service.operations import OPERATIONS, taken_strings
 from groundkit.service.pages import POLICY, SearchForm, problem_page, reader_page, search_page
 from groundkit.service.problems import Problem, ProblemError
@@ -50,6 +51,7 @@ def wants_page(request: Request) -> bool:
 
 
 def problem_html(problem: Problem) -> Response:
+    note(problem)
     return page_response(problem_page(problem), problem.status)
 
 
@@ -65,6 +67,7 @@ class _Site:
             form = _where(form, names)
             answer = await self._found(form, request) if form.q.strip() else None
         except ProblemError as error:
+            note(error.problem)
             return page_response(search_page(form, names, None, error.problem), error.problem.status)
         return page_response(search_page(form, names, answer, None))
 
