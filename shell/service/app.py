@@ -12,10 +12,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from groundkit.errors import GroundkitError
 from groundkit.service.desk import TOLD
 from groundkit.service.mcp_endpoint import McpEndpoint
 from groundkit.service.metrics import CONTENT_TYPE
-from groundkit.service.problems import Problem, ProblemError
+from groundkit.service.problems import Problem, ProblemError, of_error
 from groundkit.service.rest import problem_response, rest_routes
 from groundkit.service.site import problem_html, site_routes, wants_page
 
@@ -121,10 +122,13 @@ def _ready(desk: Desk) -> Callable[[Request], Awaitable[Response]]:
 
 
 def _opened(desk: Desk) -> int:
-    """How many collections can be read; a problem for the first that cannot."""
+    """How many collections can be read; a problem for the first that cannot. One that was opened once may be damaged since."""
     names = desk.runtime.names()
-    for name in names:
-        desk.runtime.collection(name)
+    try:
+        for name in names:
+            _ = desk.runtime.collection(name).revision
+    except GroundkitError as error:
+        raise ProblemError(of_error(error)) from error
     return len(names)
 
 

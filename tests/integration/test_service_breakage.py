@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import partial
@@ -237,3 +239,47 @@ def test_a_server_ends_though_a_worker_does_not(index: Path) -> None:
         process.terminate()
         assert process.wait(PATIENCE / 4) == 0
         assert [json.loads(line)["event"] for line in process.stderr] == ["request", "ended"]
+
+
+# -- what the server says of itself
+
+
+def test_a_collection_that_was_damaged_while_it_was_served_is_not_ready(index: Path, tmp_path: Path) -> None:
+    copied = tmp_path / ".groundkit"
+    shutil.copytree(index, copied)
+    put(tmp_path, {"tides.md": "# Tides"})
+    with served(copied) as server:
+        assert server.request("GET", "/readyz")[0] == 200
+        (copied / "default.sqlite3").write_bytes(b"no database" * 1000)
+        for path in ("/v1/search?query=tide", "/readyz"):
+            status, _, body = server.request("GET", path)
+            assert (status, json.loads(body)["type"]) == (503, "urn:groundkit:problem:storage")
+            assert os.fsencode(tmp_path) not in body
+
+
+@pytest.mark.parametrize(
+    ("path", "kept", "told"),
+    [
+        ("/v1/search?limit=0", "", ("search", 400, "bad_request")),
+        ("/v1/index_status?color=red", "", ("index_status", 400, "bad_request")),
+        ("/?q=tide&mode=dense", "", ("search", 400, "no_vectors")),
+        ("/nothing", "", ("other", 404, "not_found")),
+        ("/v1/search?query=tide&verify=false", "-", ("search", 304, None)),
+    ],
+)
+def test_every_problem_is_written_down_with_what_was_asked_for(
+    server: Served, path: str, kept: str, told: tuple[str, int, str | None]
+) -> None:
+    headers = {"if-none-match": server.request("GET", path)[1]["etag"]} if kept else {}
+    asked = server.request("GET", path, headers=headers)[1]["x-request-id"]
+    line = soon(lambda: line_of(server, asked))
+    assert (line["operation"], line["status"], line.get("problem")) == told
+
+
+def line_of(server: Served, asked: str) -> dict[str, Any]:
+    """The line of a request is written after its answer was sent."""
+    while True:
+        for each in server.events("request"):
+            if each["request_id"] == asked:
+                return each
+        time.sleep(0.01)
