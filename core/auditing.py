@@ -7,7 +7,7 @@ from attrs import frozen
 
 from groundkit.core.chunking import chunker_identity, chunks, outline_of
 from groundkit.core.fingerprint import chunk_id, document_id, processing_fingerprint, text_digest
-from groundkit.core.model import Chunk, Document, DocumentRecord, SourceClass
+from groundkit.core.model import Document, DocumentRecord, SourceClass
 from groundkit.core.settings import Settings
 from groundkit.core.storage import StoredChunk
 
@@ -38,18 +38,13 @@ def _document(source: str, detail: str) -> Finding:
 
 def rebuilt_text(stored: Sequence[StoredChunk]) -> str | None:
     """The document's text, put together from its chunks in order; None where they leave a gap or go back."""
-    return text_of_chunks([each.chunk for each in stored])
-
-
-def text_of_chunks(chunks: Sequence[Chunk]) -> str | None:
-    """The same of chunks alone."""
     parts: list[str] = []
     start, end = -1, 0
-    for each in chunks:
-        span = each.span
-        if span.start > end or span.start <= start or span.end <= end or span.length != len(each.text):
+    for each in stored:
+        span = each.chunk.span
+        if span.start > end or span.start <= start or span.end <= end or span.length != len(each.chunk.text):
             return None
-        parts.append(each.text[end - span.start :])
+        parts.append(each.chunk.text[end - span.start :])
         start, end = span.start, span.end
     return "".join(parts)
 

@@ -34,6 +34,11 @@ def cite(view: StoreView, generation: Generation, stored: StoredChunk) -> Result
     return cited if isinstance(cited, Failure) else Success(cited.unwrap()[0])
 
 
+def cite_within(document: Sequence[StoredChunk], stored: StoredChunk) -> Citation:
+    """The same, by all the chunks of its document in order."""
+    return _citation(stored, *_joined(document))
+
+
 def cite_all(
     view: StoreView, generation: Generation, chunks: Sequence[StoredChunk]
 ) -> Result[tuple[Citation, ...], StorageFailure]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from groundkit.cite_values import AnswerCheck, CitedQuote
     from groundkit.core.annotation_selectors import Selectors
     from groundkit.core.live import Live
-    from groundkit.core.model import Chunk, Citation, DocumentRecord, RetrievalResult, Verification
+    from groundkit.core.model import Citation, DocumentRecord, RetrievalResult, Verification
     from groundkit.core.older import OldChunk, OldStore
     from groundkit.core.portable import PortableCitation
     from groundkit.core.snippets import Snippet
@@ -411,30 +411,33 @@ class Collection(Opened):
                 found = self._or_raise(citations_of(view, generation, record))
             yield from found
 
-    def fetch_chunk(self, chunk_id: str) -> FetchedChunk:
-        """A chunk by its id or the unmistakable beginning of one, with its verification."""
-        return self._unmissed(lambda: self._fetched(chunk_id), lambda found: _missed(found.verification))
+    def fetch_chunk(self, chunk_id: str, *, in_place: bool = False) -> FetchedChunk:
+        """A chunk by its id or the unmistakable beginning of one, with its verification; with `in_place`, also its `place`."""
+        return self._unmissed(lambda: self._fetched(chunk_id, in_place), lambda found: _missed(found.verification))
 
-    def _fetched(self, chunk_id: str) -> FetchedChunk:
+    def _fetched(self, chunk_id: str, in_place: bool) -> FetchedChunk:
         from groundkit.core.verdicts import unknown_chunk
         from groundkit.fetch import FetchedChunk, fetch
         from groundkit.requests import not_a_path
+        from groundkit.verifying import verify
 
         with self._standing() as (view, generation):
-            found = self._or_raise(fetch(view, generation, chunk_id))
+            found = self._or_raise(fetch(view, generation, chunk_id, in_place))
+            settings = view.state.settings
         if found is None:
             url = not_a_path(chunk_id)
             shown = chunk_id if url is None else url.source
             return FetchedChunk(shown, None, None, unknown_chunk(shown), revision=generation.mark.revision)
-        stored, citation = found
+        stored = found.stored
         return FetchedChunk(
             stored.chunk.id,
             stored.chunk,
-            citation,
-            self.verify(citation),
+            found.citation,
+            verify(self._lookup(settings), found.citation),
             stored.record.fetch,
             stored.record.title,
             generation.mark.revision,
+            found.place,
         )
 
     def get_document_records(self, source: str | None = None) -> list[DocumentRecord]:
@@ -447,10 +450,6 @@ class Collection(Opened):
         with self._standing() as (view, generation):
             wanted = AllRecords() if source is None else RecordOfSource(source)
             return list(self._or_raise(view.records(wanted, generation.mark.generation)))
-
-    def document_chunks(self, document_id: str) -> tuple[Chunk, ...]:
-        """The chunks of a stored version in order; none where the collection does not have it (any more)."""
-        return tuple(each.chunk for each in self._stored_chunks(document_id))
 
     @property
     def chunk_count(self) -> int:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
+
+from attrs import evolve
 
 from groundkit.core.result import Failure, Result, Success
 
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
 #: What is remembered in one process: so many texts, of so many code points together; the latest always is.
 REMEMBERED_TEXTS = 64
 REMEMBERED_CHARACTERS = 32_000_000
+#: An extraction that has no time left has so many seconds.
+_LEAST_SECONDS = 0.01
 
 _Extracted: TypeAlias = "Result[str, ExtractionFailed]"
 _Key: TypeAlias = tuple[object, ...]
@@ -74,6 +79,18 @@ def _length(extracted: _Extracted | None) -> int:
     return len(extracted.unwrap()) if isinstance(extracted, Success) else 0
 
 
+def _by(job: ExtractionJob, end: float | None) -> ExtractionJob:
+    """The same job, done by then."""
+    left = job.limits.seconds if end is None else max(end - time.monotonic(), _LEAST_SECONDS)
+    return job if left >= job.limits.seconds else evolve(job, limits=evolve(job.limits, seconds=left))
+
+
+def _no_turn() -> _Extracted:
+    from groundkit.core.extraction import ExtractionFailed, ExtractionProblem
+
+    return Failure(ExtractionFailed(ExtractionProblem.TIME, "other extractions took all the time there was"))
+
+
 class Extracting:
     """Extracts in one worker, begun when it is first needed. Close it."""
 
@@ -82,35 +99,45 @@ class Extracting:
         self._memo = memo
         self._worker: list[Extractions] = []
         self._begun = 0
-        self._lock = Lock()
+        self._turn = Lock()
 
     def expect(self, digest: str, identity: str, store: KeptExtractions | None = None) -> None:
         """Bytes with this SHA-256 are soon asked for: if they will have to be extracted, the worker may come up meanwhile."""
         if self._memo.knows(digest) or (store is not None and store.get(digest, identity) is not None):
             return
-        with self._lock:
-            self._the_worker().prepare()
+        # While somebody has the turn, the worker is at work, and need not come up.
+        if self._turn.acquire(blocking=False):
+            try:
+                self._the_worker().prepare()
+            finally:
+                self._turn.release()
 
-    def text(self, job: ExtractionJob, digest: str, store: KeptExtractions | None = None) -> _Extracted:
-        """The text of bytes with this SHA-256."""
-        with self._lock:
-            known = self._remembered(job, digest, store)
-            if known is not None:
-                return known
-            extracted = self._extracted(job)
-            if isinstance(extracted, Success) and store is not None:
-                store.put(digest, job.identity, extracted.unwrap())
-            text: _Extracted = Success(extracted.unwrap().text) if isinstance(extracted, Success) else extracted
-            if isinstance(text, Success) or not text.failure().passing:
-                self._memo.put(_key(job, digest), text)
-            return text
+    def text(
+        self, job: ExtractionJob, digest: str, store: KeptExtractions | None = None, within: float | None = None
+    ) -> _Extracted:
+        """The text of bytes with this SHA-256; `within` so many seconds, those included in which others have their turn."""
+        end = None if within is None else time.monotonic() + max(within, _LEAST_SECONDS)
+        if not self._turn.acquire(timeout=-1 if end is None else max(end - time.monotonic(), 0)):
+            return _no_turn()
+        try:
+            known = self.remembered(job, digest, store)
+            return self._text(job, _by(job, end), digest, store) if known is None else known
+        finally:
+            self._turn.release()
+
+    def _text(
+        self, job: ExtractionJob, hurried: ExtractionJob, digest: str, store: KeptExtractions | None
+    ) -> _Extracted:
+        extracted = self._extracted(hurried)
+        if isinstance(extracted, Success) and store is not None:
+            store.put(digest, job.identity, extracted.unwrap())
+        text: _Extracted = Success(extracted.unwrap().text) if isinstance(extracted, Success) else extracted
+        if isinstance(text, Success) or not text.failure().passing:
+            self._memo.put(_key(job, digest), text)
+        return text
 
     def remembered(self, job: ExtractionJob, digest: str, store: KeptExtractions | None = None) -> _Extracted | None:
-        """The text, where nothing has to be extracted for it."""
-        with self._lock:
-            return self._remembered(job, digest, store)
-
-    def _remembered(self, job: ExtractionJob, digest: str, store: KeptExtractions | None) -> _Extracted | None:
+        """The text, where nothing has to be extracted for it. It waits for nobody's turn."""
         known = self._memo.get(_key(job, digest))
         if known is not None or store is None:
             return known
@@ -142,7 +169,7 @@ class Extracting:
 
     def close(self) -> None:
         """End the worker. What comes after begins a new one."""
-        with self._lock:
+        with self._turn:
             self._end()
 
     def _end(self) -> None:

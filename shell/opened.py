@@ -167,12 +167,15 @@ class Opened:
             return Failure(NoBaseGiven())
         return self._ports.sources(config.relative_base(base, self._index_directory))
 
-    def _lookup(self) -> Lookup:
-        """How verification gets at the sources; a store that cannot be read is a source that cannot be looked at."""
+    def _lookup(self, known: Settings | None = None) -> Lookup:
+        """How verification gets at the sources; a store that cannot be read is a source that cannot be looked at.
+
+        `known` are the collection's settings, where somebody has just read them.
+        """
         from groundkit.verifying import Lookup
 
         try:
-            stored = self._stored_settings() or Settings()
+            stored = known or self._stored_settings() or Settings()
         except GroundkitError as error:
             if self._base is None:
                 return self._without_base(str(error))

@@ -387,11 +387,8 @@ class _Looker:
         if purse.empty:
             return purse.gone()
         purse.spent += EXTRACTION_WEIGHT * len(job.data)
-        hurried = job.limits.seconds > purse.seconds
-        if hurried:
-            job = evolve(job, limits=evolve(job.limits, seconds=max(purse.seconds, 0.01)))
-        text = extracting.text(job, digest, store)
-        if hurried and isinstance(text, Failure) and purse.seconds <= 0:
+        text = extracting.text(job, digest, store, purse.seconds)
+        if isinstance(text, Failure) and text.failure().passing and purse.seconds <= 0:
             return purse.gone()
         return _evidence_of(source, text)
 

@@ -80,8 +80,8 @@ def _print_data(found: Collection, fetched: FetchedChunk) -> None:
     if fetched.citation is not None:
         more = {"units": data_of(found.units(fetched.citation)), "link": found.link(fetched.citation)}
     data = data_of(fetched)
-    # Of one run of the program it says nothing.
-    del data["revision"]
+    # The one is of a run of the program, the other is not asked for.
+    del data["revision"], data["place"]
     print_json(data | more)
 
 

@@ -23,13 +23,15 @@ _LOOKS = 4
 
 @frozen
 class Answered:
-    """An answer; the state of the collection that it speaks of, "" where it is of none or of several; how many items it has.
+    """An answer, and the same as JSON; the state of the collection that it speaks of, "" where it is of none or of several; how
+    many items it has.
 
     `checked`: it also says what sources say now, which no state of the collection tells. `found` is false where an identifier is
     unknown.
     """
 
     value: Model
+    text: str
     revision: str = ""
     items: int = 0
     checked: bool = False

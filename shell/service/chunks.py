@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from attrs import frozen
-
-from groundkit.core.auditing import text_of_chunks
 from groundkit.core.cursors import Cursor, digest
 from groundkit.core.fitting import brief, fitting, json_length, plain
 from groundkit.core.links import link_of
+from groundkit.fetch import PlaceInDocument
 from groundkit.service.answered import Answered, begun, marked
 from groundkit.service.answers import (
     citation_value,
@@ -18,6 +16,7 @@ from groundkit.service.answers import (
     page_facts,
     size_of,
     title_of,
+    to_json,
     url_of,
     verification_value,
     with_texts,
@@ -26,7 +25,6 @@ from groundkit.service.problems import ProblemError, bad_request
 from groundkit.service.values import ChunkAnswer, FetchRequest
 
 if TYPE_CHECKING:
-    from groundkit.collection import Collection
     from groundkit.core.model import Chunk, Citation, Verification
     from groundkit.fetch import FetchedChunk
     from groundkit.service.runtime import Runtime
@@ -38,33 +36,22 @@ _ID = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,63})/([0-9a-f]{1,32})", re.ASCII
 _SHOWN = 64
 
 
-@frozen
-class _InPlace:
-    """A document's text, if it is still there, and the chunks beside the one that was asked for."""
-
-    text: str | None
-    previous: str | None
-    next: str | None
-
-
 def fetch_chunk(runtime: Runtime, request: FetchRequest) -> Answered:
     """Read one passage in its place and check it."""
     name, chunk_id = _meant(request)
     collection = runtime.collection(name)
     asked = digest((chunk_id, name, request.context))
     cursor = begun(request.cursor, asked)
-
-    fetched = collection.fetch_chunk(chunk_id)
+    fetched = collection.fetch_chunk(chunk_id, in_place=True)
     here = Cursor(asked, marked(fetched.revision), 0, 0 if cursor is None else cursor.at)
     changed = cursor is not None and cursor.revision != here.revision
     if fetched.chunk is None or fetched.citation is None:
         value = _unknown(name, chunk_id, fetched.verification, changed)
-        return Answered(value, fetched.revision, checked=True, found=False)
-    # An id stands for one text: what is read of the document afterwards is of the same version, or nothing.
-    place = _in_place(collection, fetched.chunk)
+        return Answered(value, to_json(value), fetched.revision, checked=True, found=False)
+    place = fetched.place or PlaceInDocument(None, None, None)
     empty = _empty(name, fetched, fetched.chunk, fetched.citation, place, changed)
-    value = _filled(empty, fetched, fetched.chunk, place.text, here, request)
-    return Answered(value, fetched.revision, 1, checked=True)
+    value, text = _filled(empty, fetched, fetched.chunk, place.text, here, request)
+    return Answered(value, text, fetched.revision, 1, checked=True)
 
 
 def _meant(request: FetchRequest) -> tuple[str, str]:
@@ -78,16 +65,6 @@ def _meant(request: FetchRequest) -> tuple[str, str]:
             bad_request("chunk_id names another collection than collection does", "leave one of them out")
         )
     return collection, chunk_id
-
-
-def _in_place(collection: Collection, chunk: Chunk) -> _InPlace:
-    chunks = collection.document_chunks(chunk.document_id)
-    at = next((n for n, each in enumerate(chunks) if each.id == chunk.id), None)
-    if at is None:
-        return _InPlace(None, None, None)
-    before, after = chunks[at - 1 : at], chunks[at + 1 : at + 2]
-    beside = (before[0].id if before else None), (after[0].id if after else None)
-    return _InPlace(text_of_chunks(chunks), *beside)
 
 
 def _unknown(collection: str, chunk_id: str, verification: Verification, changed: bool) -> ChunkAnswer:
@@ -122,7 +99,7 @@ def _empty(
     fetched: FetchedChunk,
     chunk: Chunk,
     citation: Citation,
-    place: _InPlace,
+    place: PlaceInDocument,
     changed: bool,
 ) -> ChunkAnswer:
     """Everything but the texts."""
@@ -153,11 +130,28 @@ def _empty(
 
 def _filled(
     empty: ChunkAnswer, fetched: FetchedChunk, chunk: Chunk, document: str | None, here: Cursor, request: FetchRequest
+) -> tuple[ChunkAnswer, str]:
+    """The answer within the budget, and as JSON."""
+    text = plain(chunk.text)
+    before, after = _neighbourhood(document, chunk, request.context)
+    if here.at == 0:
+        drift, _, left_out = with_texts(empty.verification, fetched.verification, request.max_chars)
+        start = chunk.span.start - len(before)
+        texts = {"text": text, "before": before, "after": after, "context_start": start, "verification": drift}
+        whole = empty.model_copy(update=texts)
+        told = to_json(whole)
+        if not left_out and len(told) <= request.max_chars:
+            return whole, told
+    cut = _within(empty, fetched, text, (before, after), here, request.max_chars)
+    return cut, to_json(cut)
+
+
+def _within(
+    empty: ChunkAnswer, fetched: FetchedChunk, text: str, around: tuple[str, str], here: Cursor, max_chars: int
 ) -> ChunkAnswer:
     """The passage first, then what drifted, then its neighbourhood, each as far as the budget goes."""
     longest = str(Cursor(here.request, here.revision, 0, 9_999_999_999))
-    room = request.max_chars - size_of(empty.model_copy(update={"next_cursor": longest, "text_start": 9_999_999}))
-    text = plain(chunk.text)
+    room = max_chars - size_of(empty.model_copy(update={"next_cursor": longest, "text_start": 9_999_999}))
     at = here.at if here.at < len(text) else 0
     end = fitting(text, at, room, LEAST_TEXT)
     room -= json_length(text[at:end])
@@ -167,14 +161,14 @@ def _filled(
         return empty.model_copy(update=update | {"truncated": True, "next_cursor": cursor})
     drift, cost, left_out = with_texts(empty.verification, fetched.verification, room)
     room -= cost
-    before, after = _neighbourhood(document, chunk, request.context)
+    before, after = around
     kept_after = after[: fitting(after, 0, max(room // 2, room - json_length(before)), 0)]
     kept_before = _last_fitting(before, room - json_length(kept_after))
     update |= {
         "verification": drift,
         "before": kept_before,
         "after": kept_after,
-        "context_start": chunk.span.start - len(kept_before),
+        "context_start": empty.context_start - len(kept_before),
         "truncated": left_out or (kept_before, kept_after) != (before, after),
     }
     return empty.model_copy(update=update)

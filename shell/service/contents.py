@@ -8,7 +8,7 @@ from groundkit.core.cursors import Cursor, digest
 from groundkit.core.fitting import brief, plain
 from groundkit.errors import GroundkitError
 from groundkit.service.answered import Answered, begun, marked, steadily
-from groundkit.service.answers import as_many_as_fit, size_of
+from groundkit.service.answers import as_many_as_fit, size_of, to_json
 from groundkit.service.problems import ProblemError, of_error
 from groundkit.service.values import (
     CollectionsAnswer,
@@ -45,7 +45,7 @@ def list_collections(runtime: Runtime, request: CollectionsRequest) -> Answered:
         truncated=cut,
         next_cursor=str(Cursor(asked, here.revision, start + taken)) if cut else None,
     )
-    return Answered(value, items=taken, checked=True)
+    return Answered(value, to_json(value), items=taken, checked=True)
 
 
 def _collection(runtime: Runtime, name: str) -> CollectionValue:
@@ -80,7 +80,7 @@ def index_status(runtime: Runtime, request: StatusRequest) -> Answered:
         }
     )
     # Which extractors are at work, and what failed when last tried, no state of the collection tells.
-    return Answered(value, state.revision, taken, checked=True)
+    return Answered(value, to_json(value), state.revision, taken, checked=True)
 
 
 def _status(status: IndexStatus, notes: list[NoteValue]) -> StatusAnswer:

@@ -8,7 +8,7 @@ from groundkit.core.cursors import Cursor, digest
 from groundkit.core.fitting import fitting, json_length, plain
 from groundkit.errors import error_of
 from groundkit.service.answered import Answered, begun, marked
-from groundkit.service.answers import citation_value, id_of, size_of, title_of, url_of, verification_value
+from groundkit.service.answers import citation_value, id_of, size_of, title_of, to_json, url_of, verification_value
 from groundkit.service.values import Passage, SearchAnswer, SearchRequest
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ def search(runtime: Runtime, request: SearchRequest) -> Answered:
         changed=cursor is not None and cursor.revision != here.revision,
         next_cursor=None,
     )
-    value = _filled(empty, passages, here, request.max_chars)
-    return Answered(value, found.revision, len(value.results), request.verify and bool(value.results))
+    value, text = _filled(empty, passages, here, request.max_chars)
+    return Answered(value, text, found.revision, len(value.results), request.verify and bool(value.results))
 
 
 def _passage(collection: str, hit: RetrievalResult, rank: int) -> Passage:
@@ -75,8 +75,18 @@ def _passage(collection: str, hit: RetrievalResult, rank: int) -> Passage:
     )
 
 
-def _filled(empty: SearchAnswer, passages: list[Passage], here: Cursor, max_chars: int) -> SearchAnswer:
-    """The answer with the passages that fit. Of the first one, at least the beginning."""
+def _filled(empty: SearchAnswer, passages: list[Passage], here: Cursor, max_chars: int) -> tuple[SearchAnswer, str]:
+    """The answer with the passages that fit, and as JSON. Of the first one, at least the beginning."""
+    if not here.at:
+        whole = _up_to(empty, passages, here)
+        text = to_json(whole)
+        if len(text) <= max_chars:
+            return whole, text
+    value = _within(empty, passages, here, max_chars)
+    return value, to_json(value)
+
+
+def _within(empty: SearchAnswer, passages: list[Passage], here: Cursor, max_chars: int) -> SearchAnswer:
     room = max_chars - size_of(empty.model_copy(update={"next_cursor": _longest(here)}))
     taken: list[Passage] = []
     for number, whole in enumerate(passages):
@@ -95,6 +105,11 @@ def _filled(empty: SearchAnswer, passages: list[Passage], here: Cursor, max_char
             return _cut(empty, [first], here, here.item, at + end)
         taken.append(first)
         room = 0
+    return _up_to(empty, taken, here)
+
+
+def _up_to(empty: SearchAnswer, taken: list[Passage], here: Cursor) -> SearchAnswer:
+    """The answer with all of these passages; the cursor goes on behind them, if there is more."""
     more = bool(taken) and empty.matches > here.item + len(taken)
     cursor = str(_at(here, here.item + len(taken), 0)) if more else None
     return empty.model_copy(update={"results": tuple(taken), "next_cursor": cursor})

@@ -94,21 +94,24 @@ class _Tools:
             near = did_you_mean(params.name, [*OPERATIONS, _FETCH])
             raise MCPError(types.INVALID_PARAMS, f"there is no tool {short(params.name)}{near}")
         try:
-            value = await self._answer(params.name, params.arguments or {})
+            value, text = await self._answer(params.name, params.arguments or {})
         except ProblemError as error:
             return _failed(str(error.problem))
         except Exception as error:  # noqa: BLE001 - the seam to the protocol: nothing of it may reach the client
             _log.error("a tool failed", exc_info=error)
             return _failed(str(our_bug()))
         return types.CallToolResult(
-            content=[types.TextContent(text=to_json(value))], structured_content=value.model_dump(mode="json")
+            content=[types.TextContent(text=text)], structured_content=value.model_dump(mode="json")
         )
 
-    async def _answer(self, name: str, arguments: dict[str, Any]) -> Model:
+    async def _answer(self, name: str, arguments: dict[str, Any]) -> tuple[Model, str]:
+        """The answer, and the same as JSON."""
         if name != _FETCH:
-            return (await self._desk.ask(name, arguments, _SURFACE)).value
+            answered = await self._desk.ask(name, arguments, _SURFACE)
+            return answered.value, answered.text
         asked = taken(PlainFetchRequest, arguments)
-        return plain_document(await self._chunk({"chunk_id": asked.id, "context": 0}))
+        document = plain_document(await self._chunk({"chunk_id": asked.id, "context": 0}))
+        return document, to_json(document)
 
     async def _chunk(self, arguments: dict[str, Any]) -> ChunkAnswer:
         value = (await self._desk.ask("fetch_chunk", arguments, _SURFACE)).value

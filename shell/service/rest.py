@@ -12,7 +12,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from groundkit.service.answers import to_json
 from groundkit.service.desk import note
 from groundkit.service.openapi import document
 from groundkit.service.operations import OPERATIONS, Operation, taken_json, taken_strings
@@ -88,7 +87,7 @@ async def _unchanged(desk: Desk, asked: Model, request: Request) -> bool:
 
 
 def _answer(asked: Model, answered: Answered, request: Request) -> Response:
-    body = to_json(answered.value).encode()
+    body = answered.text.encode()
     by_state = answered.revision and not answered.checked
     tag = _tag(asked, answered.revision if by_state else f"{answered.revision} {hashlib.sha256(body).hexdigest()}")
     headers = {"etag": tag, **_REVALIDATE}
