@@ -21,7 +21,6 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from groundkit.service.answers import to_json
-from groundkit.service.operations import OPERATIONS, carried_out, taken
 from groundkit.service.problems import ProblemError
 from groundkit.service.runtime import Runtime
 
@@ -118,12 +117,11 @@ class PythonSurface:
         self.runtime = Runtime(index)
 
     def ask(self, name: str, arguments: Mapping[str, Any]) -> Reply:
-        operation = OPERATIONS[name]
         try:
-            answered = carried_out(self.runtime, operation, taken(operation.request, dict(arguments)))
+            answer = self.runtime.ask(name, **arguments)
         except ProblemError as error:
             return Reply(None, str(error.problem))
-        return Reply(json.loads(to_json(answered.value)))
+        return Reply(json.loads(to_json(answer)))
 
 
 class RestSurface:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Literal, Self, TypeVar, overload
 
 from attrs import frozen
 
@@ -24,6 +24,7 @@ from groundkit.service.problems import Problem, ProblemError, busy, closing, of_
 
 if TYPE_CHECKING:
     from groundkit.collection import Collection
+    from groundkit.service.values import ChunkAnswer, CollectionsAnswer, Model, SearchAnswer, StatusAnswer
 
 T = TypeVar("T")
 
@@ -116,6 +117,27 @@ class Runtime:
             collections, self._collections = self._collections, {}
         for collection in collections.values():
             collection.close()
+
+    @overload
+    def ask(self, name: Literal["search"], **fields: object) -> SearchAnswer: ...
+    @overload
+    def ask(self, name: Literal["fetch_chunk"], **fields: object) -> ChunkAnswer: ...
+    @overload
+    def ask(self, name: Literal["list_collections"], **fields: object) -> CollectionsAnswer: ...
+    @overload
+    def ask(self, name: Literal["index_status"], **fields: object) -> StatusAnswer: ...
+    @overload
+    def ask(self, name: str, **fields: object) -> Model: ...
+
+    def ask(self, name: str, **fields: object) -> Model:
+        """The answer of an operation by its name, in this thread: `ask("search", query="tide").results`.
+
+        `ProblemError` where there is none, also for a field that is wrong or unknown. KeyError for an unknown operation.
+        """
+        from groundkit.service.operations import OPERATIONS, carried_out, taken
+
+        operation = OPERATIONS[name]
+        return carried_out(self, operation, taken(operation.request, fields)).value
 
     # -- collections
 

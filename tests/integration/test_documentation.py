@@ -115,7 +115,7 @@ def test_the_first_steps_of_the_readme_end_as_it_says(tmp_path: Path) -> None:
     assert told.stdout.startswith("verified same ")
 
 
-@pytest.mark.parametrize("page", ["docs/citations.md", "docs/search.md"])
+@pytest.mark.parametrize("page", ["docs/citations.md", "docs/search.md", "docs/serving.md"])
 def test_the_python_of_a_page_runs(tmp_path: Path, page: str) -> None:
     shutil.copytree(ROOT / "shell" / "demo_documents", tmp_path / "tryout")
     told = run([sys.executable, "-W", "error", "-c", "\n".join(blocks(PAGES[page], "python"))], tmp_path)
