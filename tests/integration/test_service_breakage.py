@@ -24,9 +24,16 @@ from service_support import PATIENCE, PythonSurface, Reply, Served, served
 
 import groundkit
 from groundkit.collection import Collection
+from groundkit.core.extraction import Hint
+from groundkit.core.ports import ExtractionJob
+from groundkit.core.result import Failure, Success
+from groundkit.core.settings import Settings, limits_for
+from groundkit.extracting import Extracting, Memo
 from groundkit.service.journal import Journal
 from groundkit.service.operations import OPERATIONS
 from groundkit.service.runtime import Runtime
+from groundkit.testing.memory_extraction import InlineExtractions
+from groundkit.testing.sample_extractors import Lines
 
 T = TypeVar("T")
 
@@ -283,3 +290,44 @@ def line_of(server: Served, asked: str) -> dict[str, Any]:
             if each["request_id"] == asked:
                 return each
         time.sleep(0.01)
+
+
+# -- documents that take long to extract
+
+
+class Endless(InlineExtractions):
+    """Extractions of which those of certain bytes do not end before somebody says so."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun, self.may_end = threading.Event(), threading.Event()
+
+    def start(self, key: int, job: ExtractionJob) -> None:
+        if job.data == b"endless":
+            self.begun.set()
+            self.may_end.wait(PATIENCE)
+        super().start(key, job)
+
+
+def test_an_extraction_that_takes_long_holds_up_neither_what_is_known_nor_what_is_in_a_hurry() -> None:
+    endless = Endless()
+    with closing(Extracting(lambda _: endless, Memo())) as extracting:
+        known = job_of(b"known")
+        assert extracting.text(known, "known") == Success("known")
+        slow = threading.Thread(target=extracting.text, args=(job_of(b"endless"), "endless"), daemon=True)
+        slow.start()
+        assert endless.begun.wait(PATIENCE)
+        try:
+            soon(lambda: extracting.expect("another", "lines/1"))
+            assert soon(lambda: extracting.remembered(known, "known")) == Success("known")
+            late = soon(lambda: extracting.text(job_of(b"another"), "another", within=0.05))
+            assert isinstance(late, Failure) and late.failure().passing
+        finally:
+            endless.may_end.set()
+        slow.join(PATIENCE)
+        # Nothing is remembered of a turn that did not come.
+        assert extracting.text(job_of(b"another"), "another", within=PATIENCE) == Success("another")
+
+
+def job_of(data: bytes) -> ExtractionJob:
+    return ExtractionJob(Lines(), Lines().identity, data, Hint("text/x-lines"), limits_for(Settings(), len(data)))
