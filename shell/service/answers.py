@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
 
 from groundkit.core.fitting import brief, plain
+from groundkit.core.model import Reason
 from groundkit.core.url_kinds import is_page
 from groundkit.service.values import (
     CitationValue,
@@ -27,6 +28,8 @@ T = TypeVar("T")
 
 #: Code points of what is only shown: a title, a heading, a sentence; and headings of a path.
 _TITLE, _HEADING, _SENTENCE, _HEADINGS = 200, 120, 600, 8
+#: What is said instead of the detail: where a link leads to is a path of the machine, and nobody's business who asks from afar.
+_SAID = {Reason.OUTSIDE_BASE: "the source is a symbolic link, or lies outside the base directory"}
 #: Places that a drifted passage could be at.
 _CANDIDATES = 10
 
@@ -103,7 +106,7 @@ def verification_value(verification: Verification) -> VerificationValue:
     return VerificationValue(
         verdict=verification.verdict.value,
         reason=verification.reason.value,
-        detail=brief(plain(verification.detail), _SENTENCE),
+        detail=brief(plain(_SAID.get(verification.reason, verification.detail)), _SENTENCE),
         context_changed=verification.context_changed,
         now=None if verification.span is None else _span(verification.span),
         line=None if verification.locator is None else verification.locator.line,

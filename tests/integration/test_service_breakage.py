@@ -331,3 +331,18 @@ def test_an_extraction_that_takes_long_holds_up_neither_what_is_known_nor_what_i
 
 def job_of(data: bytes) -> ExtractionJob:
     return ExtractionJob(Lines(), Lines().identity, data, Hint("text/x-lines"), limits_for(Settings(), len(data)))
+
+
+def test_where_a_link_leads_to_is_not_told(tmp_path: Path) -> None:
+    put(tmp_path, {"tides.md": "The tide turns.", "somewhere/secret.md": "The tide turns."})
+    with groundkit.open(tmp_path / ".groundkit", base=tmp_path) as kb:
+        kb.ingest("tides.md")
+    (tmp_path / "tides.md").unlink()
+    (tmp_path / "tides.md").symlink_to(tmp_path / "somewhere/secret.md")
+    python = PythonSurface(tmp_path / ".groundkit")
+    told = python.ask("search", {"query": "tide"}).data
+    assert told is not None
+    chunk = python.ask("fetch_chunk", {"chunk_id": told["results"][0]["id"]}).data
+    python.runtime.close()
+    assert chunk is not None and chunk["verification"]["reason"] == "outside_base"
+    assert "secret" not in json.dumps([told, chunk])
