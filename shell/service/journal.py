@@ -88,6 +88,10 @@ class Journal:
             problem=told.problem if refused is None else refused,
         )
 
+    def turned_away(self, problem: str, status: int) -> None:
+        """Somebody got no further than the connection: there were too many, or what came was no request."""
+        self._write("info", "turned_away", status=status, problem=problem)
+
     def fault(self, request_id: str, error: BaseException) -> None:
         """A bug of ours: its type and its place, without its message, which may quote what was asked."""
         self._write("error", "our_bug", request_id=request_id, error=type(error).__qualname__, at=place_of(error))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import h11
@@ -72,6 +73,8 @@ class BoundedH11Protocol(H11Protocol):
     """One connection. uvicorn makes them of the class that `bounded` gives."""
 
     limits = Limits()
+    #: Told of each problem that is answered here, where no application and no guard sees it.
+    told: Callable[[Problem], None] = staticmethod(lambda _: None)
 
     def __init__(
         self,
@@ -163,6 +166,7 @@ class BoundedH11Protocol(H11Protocol):
         if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
             self.transport.close()
             return
+        self.told(problem)
         headers, body = problem_response(problem)
         started = h11.Response(status_code=problem.status, headers=[*headers, (b"connection", b"close")])
         for event in (started, h11.Data(data=body), h11.EndOfMessage()):
@@ -170,6 +174,6 @@ class BoundedH11Protocol(H11Protocol):
         self.transport.close()
 
 
-def bounded(limits: Limits) -> type[BoundedH11Protocol]:
+def bounded(limits: Limits, told: Callable[[Problem], None] = lambda _: None) -> type[BoundedH11Protocol]:
     """The protocol with these limits, as uvicorn wants it: a class."""
-    return type("BoundedH11Protocol", (BoundedH11Protocol,), {"limits": limits})
+    return type("BoundedH11Protocol", (BoundedH11Protocol,), {"limits": limits, "told": staticmethod(told)})

@@ -25,6 +25,7 @@ from groundkit.service.limits import Limits, bounded
 from groundkit.service.metrics import Metrics
 
 if TYPE_CHECKING:
+    from groundkit.service.problems import Problem
     from groundkit.service.runtime import Runtime
 
 #: Characters of a token, at least.
@@ -108,11 +109,16 @@ def serve(runtime: Runtime, bind: Bind, limits: Limits | None = None, said: bool
         raise error_of(ServingRefused(f"--allow-host {names.failure().written}: {names.failure().why}"))
     journal, metrics = Journal(sys.stderr), Metrics(lambda: runtime.waiting)
     lines = quiet_foreign_loggers(journal)
+
+    def turned_away(problem: Problem) -> None:
+        metrics.refused(problem.kind)
+        journal.turned_away(problem.kind, problem.status)
+
     desk = Desk(runtime, limits.answer_seconds)
     guard = Guard(application(desk, metrics, limits), names.unwrap(), bind.token, limits, journal, metrics)
     config = uvicorn.Config(
         guard,
-        http=bounded(limits),
+        http=bounded(limits, turned_away),
         ws="none",
         lifespan="on",
         interface="asgi3",

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
 from http.client import HTTPConnection
 from pathlib import Path
@@ -30,6 +31,7 @@ from groundkit.core.result import Failure, Success
 from groundkit.core.settings import Settings, limits_for
 from groundkit.extracting import Extracting, Memo
 from groundkit.service.journal import Journal
+from groundkit.service.limits import Limits
 from groundkit.service.operations import OPERATIONS
 from groundkit.service.runtime import Runtime
 from groundkit.testing.memory_extraction import InlineExtractions
@@ -346,3 +348,38 @@ def test_where_a_link_leads_to_is_not_told(tmp_path: Path) -> None:
     python.runtime.close()
     assert chunk is not None and chunk["verification"]["reason"] == "outside_base"
     assert "secret" not in json.dumps([told, chunk])
+
+
+@pytest.fixture
+def unasked(index: Path) -> Iterator[Served]:
+    """A server that has counted nothing yet."""
+    with served(index) as running:
+        yield running
+
+
+def test_who_gets_no_further_than_the_connection_is_counted_and_written_down(unasked: Served) -> None:
+    def turned_away() -> list[tuple[int, str]]:
+        return [(each["status"], each["problem"]) for each in unasked.events("turned_away")]
+
+    def counted(kind: str) -> bytes:
+        lines = unasked.request("GET", "/metrics")[2].splitlines()
+        return next(
+            (each for each in lines if each.startswith(b'groundkit_refused_total{kind="%b"}' % kind.encode())), b""
+        )
+
+    with socket.create_connection(("127.0.0.1", unasked.port), timeout=PATIENCE) as peer:
+        peer.sendall(b"what is this\r\n\r\n")
+        assert peer.recv(12) == b"HTTP/1.1 400"
+    assert counted("bad_request").endswith(b" 1.0")
+    with ExitStack() as peers:
+        for _ in range(Limits().connections):
+            peers.enter_context(socket.create_connection(("127.0.0.1", unasked.port), timeout=PATIENCE))
+        with socket.create_connection(("127.0.0.1", unasked.port), timeout=PATIENCE) as peer:
+            assert peer.recv(12) == b"HTTP/1.1 503"
+    soon(lambda: until(lambda: counted("busy").endswith(b" 1.0")))
+    assert turned_away()[:2] == [(400, "bad_request"), (503, "busy")]
+
+
+def until(true: Callable[[], bool]) -> None:
+    while not true():
+        time.sleep(0.01)
