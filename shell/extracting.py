@@ -6,7 +6,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import cache
-from threading import Lock
+from threading import TIMEOUT_MAX, Lock
 from typing import TYPE_CHECKING, TypeAlias
 
 from attrs import evolve
@@ -117,7 +117,7 @@ class Extracting:
     ) -> _Extracted:
         """The text of bytes with this SHA-256; `within` so many seconds, those included in which others have their turn."""
         end = None if within is None else time.monotonic() + max(within, _LEAST_SECONDS)
-        if not self._turn.acquire(timeout=-1 if end is None else max(end - time.monotonic(), 0)):
+        if not self._turn.acquire(timeout=-1 if end is None else min(max(end - time.monotonic(), 0), TIMEOUT_MAX)):
             return _no_turn()
         try:
             known = self.remembered(job, digest, store)

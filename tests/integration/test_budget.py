@@ -1,6 +1,7 @@
 """What checking the hits of one query may take: what nobody came to look at is unchecked, and never verified."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -229,7 +230,13 @@ def test_a_budget_on_the_command_line(kb: Collection, tmp_path: Path) -> None:
 def test_what_is_no_number_is_no_budget(kb: Collection, tmp_path: Path) -> None:
     for seconds in ("nan", "-nan", "-1"):
         assert gk(tmp_path, "search", "harbour", "--verify-seconds", seconds).code == 2
-    assert gk(tmp_path, "search", "harbour", "--verify-seconds", "inf").code == 0
+    put(tmp_path, {"page.html": "<p>The harbour has a page.</p>"})
+    assert gk(tmp_path, "ingest", ".").code == 0
+    for seconds in ("inf", "1e300"):
+        # Each in a process of its own: what is extracted again is not remembered from before.
+        shutil.rmtree(tmp_path / ".groundkit" / "default.cache", ignore_errors=True)
+        ran = gk(tmp_path, "search", "harbour", "--verify-seconds", seconds)
+        assert ran.code == 0 and "page.html  ✓ verified" in ran.out
 
 
 def test_hits_are_checked_unless_told_otherwise(kb: Collection, tmp_path: Path) -> None:
