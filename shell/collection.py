@@ -411,15 +411,25 @@ class Collection(Opened):
                 found = self._or_raise(citations_of(view, generation, record))
             yield from found
 
-    def fetch_chunk(self, chunk_id: str, *, in_place: bool = False) -> FetchedChunk:
-        """A chunk by its id or the unmistakable beginning of one, with its verification; with `in_place`, also its `place`."""
-        return self._unmissed(lambda: self._fetched(chunk_id, in_place), lambda found: _missed(found.verification))
+    def fetch_chunk(
+        self, chunk_id: str, *, in_place: bool = False, verify_seconds: float | None = None
+    ) -> FetchedChunk:
+        """A chunk by its id or the unmistakable beginning of one, with its verification; with `in_place`, also its `place`.
 
-    def _fetched(self, chunk_id: str, in_place: bool) -> FetchedChunk:
+        A check that takes more than `verify_seconds` is cut short (`unresolvable`, `budget`); then, too, what is gone from its
+        source is not looked for everywhere.
+        """
+
+        def look() -> FetchedChunk:
+            return self._fetched(chunk_id, in_place, verify_seconds)
+
+        return self._unmissed(look, lambda found: _missed(found.verification))
+
+    def _fetched(self, chunk_id: str, in_place: bool, seconds: float | None) -> FetchedChunk:
         from groundkit.core.verdicts import unknown_chunk
         from groundkit.fetch import FetchedChunk, fetch
         from groundkit.requests import not_a_path
-        from groundkit.verifying import verify
+        from groundkit.verifying import verify, verify_within
 
         with self._standing() as (view, generation):
             found = self._or_raise(fetch(view, generation, chunk_id, in_place))
@@ -428,12 +438,13 @@ class Collection(Opened):
             url = not_a_path(chunk_id)
             shown = chunk_id if url is None else url.source
             return FetchedChunk(shown, None, None, unknown_chunk(shown), revision=generation.mark.revision)
-        stored = found.stored
+        stored, lookup = found.stored, self._lookup(settings, soon=seconds is not None)
+        check = verify(lookup, found.citation) if seconds is None else verify_within(lookup, found.citation, seconds)
         return FetchedChunk(
             stored.chunk.id,
             stored.chunk,
             found.citation,
-            verify(self._lookup(settings), found.citation),
+            check,
             stored.record.fetch,
             stored.record.title,
             generation.mark.revision,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from attrs import Factory, define
+from attrs import Factory, define, frozen
 
 from groundkit.core.decoding import decode
 from groundkit.core.fingerprint import document_id
@@ -35,6 +35,18 @@ MOST_SEARCHED = 2_000_000_000
 _PLACES = 16
 
 
+@frozen
+class Reach:
+    """How far to look: bytes of files that are hashed, and code points that are searched, of one run."""
+
+    hashed: int = MOST_HASHED
+    searched: int = MOST_SEARCHED
+
+
+#: For those who ask often and want to know soon.
+NEAR = Reach(64 * 1024 * 1024, 100_000_000)
+
+
 @define
 class Elsewhere:
     """See `verifying.Elsewhere`. Opens what it needs when it is first asked; close it.
@@ -46,6 +58,7 @@ class Elsewhere:
     _most_bytes: int
     _kinds: Kinds
     _open_passages: Callable[[], Passages | None] = lambda: None
+    _reach: Reach = Reach()
     _passages: list[Passages | None] = Factory(list)
     _reader: list[SourceReader | None] = Factory(list)
     _digests: dict[str, str] | None = None
@@ -71,7 +84,7 @@ class Elsewhere:
         if len(text.encode("utf-8", "surrogatepass")) < LEAST_TELLING or not self._has_others(citation.source):
             return None
         for record, today in self._documents(text, citation):
-            if record.source == citation.source or self._searched > MOST_SEARCHED:
+            if record.source == citation.source or self._searched > self._reach.searched:
                 continue
             self._searched += len(today)
             at = today.find(text)
@@ -164,10 +177,12 @@ class Elsewhere:
     def _files(self) -> dict[str, str]:
         """The files below the base by their digest, whatever they are called, as far as the reading goes."""
         if self._digests is None:
-            self._digests, left = {}, MOST_HASHED
+            self._digests, left = {}, self._reach.hashed
             reader = self._sources_open()
             for found in reader.walk(WalkRequest(("",), Dispatch(True, self._kinds))) if reader else ():
-                read = self._read(found.source) if isinstance(found, FoundFile) and left > 0 else None
+                if left <= 0:
+                    break
+                read = self._read(found.source) if isinstance(found, FoundFile) else None
                 if read is not None:
                     left -= len(read.data)
                     self._digests.setdefault(read.digest, read.source)

@@ -167,10 +167,10 @@ class Opened:
             return Failure(NoBaseGiven())
         return self._ports.sources(config.relative_base(base, self._index_directory))
 
-    def _lookup(self, known: Settings | None = None) -> Lookup:
+    def _lookup(self, known: Settings | None = None, soon: bool = False) -> Lookup:
         """How verification gets at the sources; a store that cannot be read is a source that cannot be looked at.
 
-        `known` are the collection's settings, where somebody has just read them.
+        `known` are the collection's settings, where somebody has just read them. `soon`: not far beyond the source itself.
         """
         from groundkit.verifying import Lookup
 
@@ -184,20 +184,23 @@ class Opened:
         extractors = self._extractors(stored.cache_bytes)
         opener = None if base is None else self._opener(base)
         return Lookup(
-            opener, extractors, stored, self._ingested, self._ports.snapshots, self._elsewhere(opener, stored)
+            opener, extractors, stored, self._ingested, self._ports.snapshots, self._elsewhere(opener, stored, soon)
         )
 
-    def _elsewhere(self, sources: OpenSources | None, settings: Settings) -> Callable[[], Elsewhere]:
-        """Where else to look for what is gone."""
+    def _elsewhere(
+        self, sources: OpenSources | None, settings: Settings, soon: bool = False
+    ) -> Callable[[], Elsewhere]:
+        """Where else to look for what is gone; `soon`: not far."""
 
         def passages() -> Passages | None:
             opened = self._passages_of(settings.language)
             return None if isinstance(opened, Failure) else opened.unwrap()
 
         def elsewhere() -> Elsewhere:
-            from groundkit.elsewhere import Elsewhere
+            from groundkit.elsewhere import NEAR, Elsewhere, Reach
 
-            return Elsewhere(sources, settings.max_bytes, self._ports.extractors.kinds, passages)
+            kinds, reach = self._ports.extractors.kinds, NEAR if soon else Reach()
+            return Elsewhere(sources, settings.max_bytes, kinds, passages, reach)
 
         return elsewhere
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
@@ -128,6 +129,12 @@ def verify(lookup: Lookup, citation: Citable) -> Verification:
     """Look at the source again."""
     (checked,) = verify_all(lookup, (citation,))
     return checked.verification
+
+
+def verify_within(lookup: Lookup, citation: Citation, seconds: float) -> Verification:
+    """The same, cut short after so many seconds."""
+    (found,) = verify_together(lookup, (citation,), Budget(sys.maxsize, seconds))
+    return judge(citation, OutOfBudget(f"{seconds:g} seconds")) if found is None else found
 
 
 def verify_all(lookup: Lookup, citations: Iterable[Citable]) -> Iterator[Checked]:

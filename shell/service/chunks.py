@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from groundkit.fetch import FetchedChunk
     from groundkit.service.runtime import Runtime
 
+#: Seconds that checking the passage may take.
+VERIFY_SECONDS = 10.0
 #: Code points of the passage that an answer has, whatever its budget.
 LEAST_TEXT = 100
 _ID = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,63})/([0-9a-f]{1,32})", re.ASCII)
@@ -42,7 +44,7 @@ def fetch_chunk(runtime: Runtime, request: FetchRequest) -> Answered:
     collection = runtime.collection(name)
     asked = digest((chunk_id, name, request.context))
     cursor = begun(request.cursor, asked)
-    fetched = collection.fetch_chunk(chunk_id, in_place=True)
+    fetched = collection.fetch_chunk(chunk_id, in_place=True, verify_seconds=VERIFY_SECONDS)
     here = Cursor(asked, marked(fetched.revision), 0, 0 if cursor is None else cursor.at)
     changed = cursor is not None and cursor.revision != here.revision
     if fetched.chunk is None or fetched.citation is None:

@@ -244,3 +244,14 @@ def test_hits_are_checked_unless_told_otherwise(kb: Collection, tmp_path: Path) 
     assert human.count("✓ verified") == 5
     data = json.loads(gk(tmp_path, "search", "harbour", "--format", "json").out)
     assert {hit["verification"]["verdict"] for hit in data["hits"]} == {"verified"}
+
+
+def test_a_chunk_is_fetched_although_its_check_takes_too_long(tmp_path: Path) -> None:
+    with world(tmp_path, {"a.x": "The harbour sleeps.\n"}, Lines(), **SMALL) as kb:
+        (cited,) = kb.citations()
+    with opened(tmp_path, Dozing()) as kb:
+        fetched = kb.fetch_chunk(cited.chunk_id, in_place=True, verify_seconds=0.3)
+        assert fetched.chunk is not None and fetched.chunk.text == "The harbour sleeps.\n"
+        assert (fetched.verification.verdict, fetched.verification.reason) == (Verdict.UNRESOLVABLE, Reason.BUDGET)
+        assert "0.3 seconds" in fetched.verification.detail
+        assert kb.fetch_chunk(cited.chunk_id, verify_seconds=0.0).verification.reason is Reason.BUDGET
