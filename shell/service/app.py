@@ -12,11 +12,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from groundkit.errors import GroundkitError
 from groundkit.service.desk import TOLD
 from groundkit.service.mcp_endpoint import McpEndpoint
 from groundkit.service.metrics import CONTENT_TYPE
-from groundkit.service.problems import Problem, ProblemError, of_error
+from groundkit.service.problems import Problem, ProblemError
 from groundkit.service.rest import problem_response, rest_routes
 from groundkit.service.site import problem_html, site_routes, wants_page
 
@@ -124,11 +123,8 @@ def _ready(desk: Desk) -> Callable[[Request], Awaitable[Response]]:
 def _opened(desk: Desk) -> int:
     """How many collections can be read; a problem for the first that cannot. One that was opened once may be damaged since."""
     names = desk.runtime.names()
-    try:
-        for name in names:
-            _ = desk.runtime.collection(name).revision
-    except GroundkitError as error:
-        raise ProblemError(of_error(error)) from error
+    for name in names:
+        _ = desk.runtime.collection(name).revision
     return len(names)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from attrs import frozen
 
-from groundkit.service.operations import OPERATIONS, Operation, carried_out, taken
+from groundkit.service.operations import OPERATIONS, Operation, carried_out, taken, worked
 from groundkit.service.problems import Problem, ProblemError, our_bug, out_of_time
 from groundkit.service.tracing import span
 
@@ -98,7 +98,7 @@ class Desk:
 
     async def work(self, work: Callable[[], T]) -> T:
         """Have a worker do something that is none of the operations, within the same bounds."""
-        return await self._within_time(self.runtime.submit(work))
+        return await self._within_time(self.runtime.submit(lambda: worked(work)))
 
     async def _answered(self, operation: Operation, request: Model) -> Answered:
         return await self._within_time(self.runtime.submit(lambda: carried_out(self.runtime, operation, request)))

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from groundkit.service.runtime import Runtime
 
 M = TypeVar("M", bound=Model)
+T = TypeVar("T")
 
 
 @frozen
@@ -108,7 +109,12 @@ def _validated(model: type[M], take: Callable[[], M]) -> M:
 
 def carried_out(runtime: Runtime, operation: Operation, request: Model) -> Answered:
     """The operation's answer. `ProblemError` is all that it raises on purpose."""
+    return worked(lambda: operation.run(runtime, request))
+
+
+def worked(work: Callable[[], T]) -> T:
+    """What a piece of work on a collection gives; its failures as problems."""
     try:
-        return operation.run(runtime, request)
+        return work()
     except GroundkitError as error:
         raise ProblemError(of_error(error)) from error

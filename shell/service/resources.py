@@ -14,11 +14,11 @@ from groundkit.core.fitting import brief, plain
 from groundkit.errors import GroundkitError
 from groundkit.service.answered import begun, marked
 from groundkit.service.answers import address_of
-from groundkit.service.problems import ProblemError, of_error
+from groundkit.service.problems import ProblemError
 
 if TYPE_CHECKING:
     from groundkit.collection import Collection
-    from groundkit.core.model import Citation
+    from groundkit.core.model import Citation, DocumentRecord
     from groundkit.service.runtime import Runtime
 
 TEMPLATE = "groundkit://{collection}/{chunk_id}"
@@ -47,14 +47,11 @@ def page_of_resources(runtime: Runtime, cursor: str | None) -> tuple[list[Listed
     taken = begun(cursor, asked)
     start = 0 if taken is None else taken.item
     found: list[Listed] = []
-    try:
-        for name, citation in _from(runtime, start):
-            if len(found) == _PAGE:
-                return found, str(Cursor(asked, marked(""), start + _PAGE))
-            place = brief(plain(citation.place), _NAME)
-            found.append(Listed(address_of(name, citation.chunk_id), place))
-    except GroundkitError as error:
-        raise ProblemError(of_error(error)) from error
+    for name, citation in _from(runtime, start):
+        if len(found) == _PAGE:
+            return found, str(Cursor(asked, marked(""), start + _PAGE))
+        place = brief(plain(citation.place), _NAME)
+        found.append(Listed(address_of(name, citation.chunk_id), place))
     return found, None
 
 
@@ -62,20 +59,19 @@ def _from(runtime: Runtime, start: int) -> Iterator[tuple[str, Citation]]:
     """All citations behind the first `start`. Documents that are passed over are counted, not read."""
     left = start
     for name in runtime.names():
-        collection = _readable(runtime, name)
-        for record in () if collection is None else collection.get_document_records():
+        for collection, record in _documents(runtime, name):
             if left >= record.chunks:
                 left -= record.chunks
                 continue
-            assert collection is not None
             for citation in list(collection.citations(record.source))[left:]:
                 yield name, citation
             left = 0
 
 
-def _readable(runtime: Runtime, name: str) -> Collection | None:
-    """One collection that cannot be read hides no other."""
+def _documents(runtime: Runtime, name: str) -> list[tuple[Collection, DocumentRecord]]:
+    """The documents of a collection. One that cannot be read hides no other."""
     try:
-        return runtime.collection(name)
-    except ProblemError:
-        return None
+        collection = runtime.collection(name)
+        return [(collection, record) for record in collection.get_document_records()]
+    except (ProblemError, GroundkitError):
+        return []

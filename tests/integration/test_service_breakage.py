@@ -33,6 +33,7 @@ from groundkit.extracting import Extracting, Memo
 from groundkit.service.journal import Journal
 from groundkit.service.limits import Limits
 from groundkit.service.operations import OPERATIONS
+from groundkit.service.resources import page_of_resources
 from groundkit.service.runtime import Runtime
 from groundkit.testing.memory_extraction import InlineExtractions
 from groundkit.testing.sample_extractors import Lines
@@ -172,6 +173,7 @@ def test_it_ends_when_nobody_reads_its_answers_though_its_input_stays_open(index
 #: A service whose collections cannot be opened, because of a bug that says what it should not.
 BROKEN = """
 from pathlib import Path
+from groundkit.service.resources import page_of_resources
 from groundkit.service.runtime import Runtime
 from groundkit.service.stdio import serve_stdio
 
@@ -229,6 +231,7 @@ import sys, time
 from pathlib import Path
 from groundkit.cli.serving import running
 from groundkit.service.limits import Limits
+from groundkit.service.resources import page_of_resources
 from groundkit.service.runtime import Runtime
 from groundkit.service.server import Bind, serve
 
@@ -383,3 +386,16 @@ def test_who_gets_no_further_than_the_connection_is_counted_and_written_down(una
 def until(true: Callable[[], bool]) -> None:
     while not true():
         time.sleep(0.01)
+
+
+def test_a_damaged_collection_hides_the_resources_of_no_other(tmp_path: Path) -> None:
+    put(tmp_path, {"a.md": "The harbour is open."})
+    for name in ("broken", "whole"):
+        with groundkit.open(tmp_path / ".groundkit", base=tmp_path, collection=name) as kb:
+            kb.ingest("")
+    with Runtime(tmp_path / ".groundkit") as runtime:
+        assert len(page_of_resources(runtime, None)[0]) == 2
+        for each in (tmp_path / ".groundkit").glob("broken.sqlite3*"):
+            each.write_bytes(b"no store at all" * 1000)
+        listed, _ = page_of_resources(runtime, None)
+        assert [each.address.partition("/c")[0].split("/")[2] for each in listed] == ["whole"]

@@ -155,10 +155,13 @@ def test_a_commit_is_seen_by_the_next_request(base: Path, server: Served) -> Non
 
 def test_a_collection_that_is_dropped_and_made_again_is_followed(base: Path, server: Served) -> None:
     surface = RestSurface(server)
-    assert surface.ask("search", {"query": "harbour"}).data is not None
+    tag = server.request("GET", "/v1/search?query=harbour&verify=false")[1]["etag"]
     with groundkit.open(base / ".groundkit", base=base) as kb:
         kb.drop()
     assert "no collection default" in surface.ask("search", {"query": "harbour"}).problem
+    for condition in ("anything", tag):
+        plain = server.request("GET", "/v1/search?query=harbour&verify=false", headers={"if-none-match": condition})
+        assert plain[0] == 404 and b"no collection default" in plain[2]
     assert surface.ask("list_collections", {}).data == {"collections": [], "truncated": False, "next_cursor": None}
     with groundkit.open(base / ".groundkit", base=base) as kb:
         kb.ingest("00.md")
