@@ -115,7 +115,7 @@ _QUERY = {
     QueryProblem.TOO_MANY_CONDITIONS: "{} conditions on fields",
 }
 _ASKS_FOR_NOTHING = {
-    QueryProblem.ONLY_EXCLUSIONS: "the query only says what is not wanted, so there is nothing to rank by: add a word that is",
+    QueryProblem.ONLY_EXCLUSIONS: "the query only says what is not wanted, so there is nothing to rank by: add a word that is wanted",
     QueryProblem.ONLY_CONDITIONS: "the query only says where to look, so there is nothing to rank by: add a word to look for",
 }
 

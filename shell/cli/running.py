@@ -21,7 +21,7 @@ _COMPLETION = "_GK_COMPLETE"
 def run(command: click.Group, arguments: Sequence[str], environment: Mapping[str, str]) -> int:
     """Carry out a command line; the exit code is the answer."""
     _open_what_is_closed()
-    sys.stdout, sys.stderr = map(_written_whole, (sys.stdout, sys.stderr))
+    sys.stdout, sys.stderr = _written_whole(sys.stdout), _written_whole(sys.stderr, said=True)
     refused = platform_refused()
     if refused is not None:
         return _say(refused, MACHINE_SAID_NO)
@@ -49,11 +49,14 @@ def _open_what_is_closed() -> None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
 
 
-def _written_whole(stream: TextIO) -> TextIO:
+def _written_whole(stream: TextIO, said: bool = False) -> TextIO:
     """The stream as UTF-8. With PYTHONUNBUFFERED there is nothing in it that writes on where the system took only a part."""
     if isinstance(stream, io.TextIOWrapper) and isinstance(stream.buffer, io.RawIOBase):
         stream = io.TextIOWrapper(io.BufferedWriter(stream.detach()), write_through=True)
-    stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[attr-defined]
+    stream.reconfigure(  # type: ignore[attr-defined]
+        # What is said is said at once; what is written may wait for more, but on a terminal.
+        encoding="utf-8", errors="backslashreplace", line_buffering=said or None
+    )  # fmt: skip
     return stream
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import click
 
-from groundkit.cli.common import base_option, index_directory, index_option
+from groundkit.cli.common import base_option, index_option
 from groundkit.cli.models import endpoint_of, endpoint_options
-from groundkit.cli.serving import needs_serve
+from groundkit.cli.serving import needs_serve, served_directory
 
 _TOKEN = "GK_SERVE_TOKEN"
 #: Bytes of a file that may be a token.
@@ -35,7 +35,7 @@ _MOST = 4096
     "names",
     metavar="NAME[:PORT]",
     multiple=True,
-    help="A further name that the server is reached by, such as that of a proxy before it.",
+    help="A further name or address that browsers and programs reach it by: of this machine in the network, of a proxy.",
 )
 @click.option(
     "--workers",
@@ -72,8 +72,8 @@ def serve_command(
     Nothing is written: ingest with `gk ingest` meanwhile, and the next request sees it. It listens on this machine alone, unless
     --allow-remote is given and a token. Logs go to stderr, as JSON lines without queries or texts.
     """
-    directory = index_directory(index_dir)
     needs_serve()
+    directory = served_directory(index_dir)
     token = _token(token_file)
     from groundkit.cli.serving import running, runtime_of
     from groundkit.errors import error_of

@@ -26,7 +26,8 @@ def needs_serve() -> None:
     missing = [name for name in _PACKAGES if find_spec(name) is None]
     if missing:
         raise click.ClickException(
-            f"serving needs packages that are not installed ({', '.join(missing)}): pip install 'groundkit[serve]'"
+            f"serving needs packages that are not installed ({', '.join(missing)}): install groundkit where you have it from "
+            "with the extra serve, as in uv tool install '.[serve,pdf,html]' in its checkout"
         )
 
 
@@ -41,6 +42,23 @@ def running(runtime: Runtime, seconds: float = _GRACE) -> Iterator[Runtime]:
         if not closed_within(runtime, seconds):
             # Python waits for its threads, and a process that does not end is killed by whoever told it to.
             os._exit(0)
+
+
+def served_directory(given: str | None) -> Path:
+    """The index directory that is meant. `ServingRefused` where there is none: a service would have nothing to say, for ever."""
+    from groundkit.cli.common import index_directory
+    from groundkit.config import INDEX_NAME, collections_in
+    from groundkit.errors import error_of
+    from groundkit.requests import ServingRefused
+
+    directory = index_directory(given)
+    if not directory.is_dir():
+        raise error_of(ServingRefused(f"there is no index directory {directory}; `gk ingest` makes one"))
+    if (directory / INDEX_NAME).is_dir() and not collections_in(directory):
+        raise error_of(
+            ServingRefused(f"{directory} is no index directory; it holds one: --index-dir {directory / INDEX_NAME}")
+        )
+    return directory
 
 
 def runtime_of(directory: Path, base: str | None, endpoint: ModelEndpoint | None, room: Room | None = None) -> Runtime:

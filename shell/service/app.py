@@ -15,6 +15,7 @@ from starlette.routing import BaseRoute, Route
 from groundkit.service.desk import TOLD
 from groundkit.service.mcp_endpoint import McpEndpoint
 from groundkit.service.metrics import CONTENT_TYPE
+from groundkit.service.operations import OPERATIONS
 from groundkit.service.problems import Problem, ProblemError
 from groundkit.service.rest import problem_response, rest_routes
 from groundkit.service.site import problem_html, site_routes, wants_page
@@ -100,7 +101,8 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 
 _DETAILS = {
-    "not_found": "the server has /, /v1, /mcp, /openapi.json, /healthz, /readyz and /metrics",
+    "not_found": f"the server has /, {', '.join(f'/v1/{name}' for name in OPERATIONS)}, /mcp, /openapi.json, /healthz, /readyz and "
+    "/metrics",
     "method": "the header Allow names those that are",
 }
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 VERIFY_SECONDS = 10.0
 #: Code points of the passage that an answer has, whatever its budget.
 LEAST_TEXT = 100
-_ID = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,63})/([0-9a-f]{1,32})", re.ASCII)
+_ID = re.compile(r"(?:groundkit://)?([A-Za-z0-9][A-Za-z0-9._-]{0,63})/([0-9a-f]{1,32})", re.ASCII)
 #: Code points of an unknown id that are repeated.
 _SHOWN = 64
 
@@ -119,8 +119,8 @@ def _empty(
         before="",
         after="",
         context_start=chunk.span.start,
-        previous=place.previous,
-        next=place.next,
+        previous=None if place.previous is None else id_of(name, place.previous),
+        next=None if place.next is None else id_of(name, place.next),
         citation=citation_value(citation),
         page=page_facts(fetched.fetch),
         verification=verification_value(fetched.verification),

@@ -90,7 +90,7 @@ def _status(status: IndexStatus, notes: list[NoteValue]) -> StatusAnswer:
         documents=status.documents,
         chunks=status.chunks,
         tokens=status.tokens,
-        pages=status.pages,
+        web_pages=status.pages,
         language=status.settings.language,
         chunk_size=status.settings.chunk_size,
         chunk_overlap=status.settings.chunk_overlap,

@@ -13,6 +13,7 @@ from groundkit.service.values import Passage, SearchAnswer, SearchRequest
 
 if TYPE_CHECKING:
     from groundkit.core.model import RetrievalResult
+    from groundkit.searched import SearchAnswer as Found
     from groundkit.service.runtime import Runtime
 
 #: What one request spends at most to verify its hits: bytes of sources, and seconds.
@@ -50,13 +51,21 @@ def search(runtime: Runtime, request: SearchRequest) -> Answered:
         matches=found.matches,
         results=(),
         abstained=None if found.abstained is None else found.abstained.reason,
-        refused=None if found.refused is None else str(error_of(found.refused)),
+        refused=_refused(found),
         truncated=False,
         changed=cursor is not None and cursor.revision != here.revision,
         next_cursor=None,
     )
     value, text = _filled(empty, passages, here, request.max_chars)
     return Answered(value, text, found.revision, len(value.results), request.verify and bool(value.results))
+
+
+def _refused(found: Found) -> str | None:
+    if found.refused is not None:
+        return str(error_of(found.refused))
+    if found.understood is not None and not found.understood.lexical.terms:
+        return "the query holds no word, and signs are not indexed"
+    return None
 
 
 def _passage(collection: str, hit: RetrievalResult, rank: int) -> Passage:

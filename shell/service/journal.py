@@ -10,7 +10,7 @@ import json
 import logging
 import select
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import PurePath
@@ -60,26 +60,36 @@ class Journal:
     """Writes to `stream`, one line at a time, from any thread.
 
     A stream that is gone, or that nobody reads any more, loses lines and holds up nobody; the next line that gets through says how
-    many were `lost`.
+    many were `lost`. `short` lines are for a person at a terminal.
     """
 
-    def __init__(self, stream: TextIO, clock: Callable[[], datetime] = utc_now) -> None:
+    def __init__(self, stream: TextIO, clock: Callable[[], datetime] = utc_now, short: bool = False) -> None:
         self._stream = stream
         self._clock = clock
+        self._short = short
         self._lock = threading.Lock()
         self._lost = 0
 
     def request(
-        self, told: Told, method: str, status: int, ms: float, bytes_sent: int, refused: str | None = None
+        self,
+        told: Told,
+        method: str | None,
+        status: int,
+        ms: float,
+        bytes_sent: int | None,
+        refused: str | None = None,
     ) -> None:
-        """One answered request. `refused` is the kind of the problem, where the guard refused it; status 0 is no answer."""
+        """One answered request. `refused` is the kind of the problem, where the guard refused it; status 0 is no answer.
+
+        Only HTTP has a method and counts bytes.
+        """
         self._write(
             "warning" if status >= 500 else "info",
             "request" if refused is None else "refused",
             request_id=told.request_id,
             surface=known(told.surface, SURFACES),
             operation=known(told.operation, OPERATIONS),
-            method=known(method, METHODS),
+            method=None if method is None else known(method, METHODS),
             route=told.route,
             status=status,
             ms=round(ms, 3),
@@ -114,9 +124,23 @@ class Journal:
                 return
             lost = {"lost": self._lost} if self._lost else {}
             # ASCII: no control character, line separator or surrogate is written as itself.
-            self._stream.write(json.dumps({"time": time, "level": level, "event": event, **facts, **lost}) + "\n")
+            whole = json.dumps({"time": time, "level": level, "event": event, **facts, **lost})
+            self._stream.write((_shortly(event, facts) if self._short else whole) + "\n")
             self._stream.flush()
             self._lost = 0
+
+
+#: What a person wants to see of a request, in this order, and with what behind it.
+_SEEN = {"method": "", "route": "", "operation": "", "status": "", "results": " results", "ms": " ms", "problem": ""}
+
+
+def _shortly(event: str, facts: Mapping[str, object]) -> str:
+    """`search GET /v1/{operation} 200 3 results 12 ms`; all of it are words of ours."""
+    if event in ("request", "refused"):
+        told = [f"{facts[name]}{unit}" for name, unit in _SEEN.items() if name in facts]
+    else:
+        told = [event.replace("_", " "), *(f"{name} {value}" for name, value in facts.items())]
+    return " ".join(told)
 
 
 def _takes(stream: TextIO) -> bool:

@@ -17,6 +17,8 @@ def plain_document(answer: ChunkAnswer) -> PlainDocument:
         "verdict": answer.verification.verdict,
         "reason": answer.verification.reason,
         "detail": answer.verification.detail,
+        "previous": answer.previous or "",
+        "next": answer.next or "",
         "truncated": "true" if answer.next_cursor is not None else "false",
     }
     return PlainDocument(id=answer.id, title=answer.title, text=answer.text, url=answer.url, metadata=metadata)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 #: How alike a name has to be to be suggested.
 _ALIKE = 0.5
+#: What such a field is called elsewhere.
+_SYNONYMS = {"id": "chunk_id", "q": "query", "top_k": "limit", "k": "limit", "n": "limit", "index": "collection"}
 #: Fields that are named of those that are wrong: there is no end to the ones that somebody can make up.
 _NAMED = 10
 
@@ -94,7 +96,11 @@ def of_error(error: Exception) -> Problem:
             return Problem("ambiguous_chunk", 400, "Several chunks are meant", str(error), "give the whole chunk_id")
         case NoVectors():
             return Problem(
-                "no_vectors", 400, "The collection cannot be searched by meaning", str(error), 'use "mode": "bm25"'
+                "no_vectors",
+                400,
+                "The collection cannot be searched by meaning",
+                str(error),
+                "rank by words instead (mode bm25)",
             )
     if exit_code_of(failure) == WRONG_REQUEST:
         return Problem("configuration", 500, "The server's configuration does not allow it", str(error))
@@ -119,8 +125,11 @@ def _told(where: tuple[int | str, ...], kind: str, said: str, model: type[BaseMo
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    near = get_close_matches(name[:100], known, 1, _ALIKE)
-    return f"; did you mean {near[0]}?" if near else ""
+    names = list(known)
+    meant = [each for each in (_SYNONYMS.get(name),) if each in names] or get_close_matches(
+        name[:100], names, 1, _ALIKE
+    )
+    return f"; did you mean {meant[0]}?" if meant else ""
 
 
 def short(name: str, most: int = 60) -> str:

@@ -85,9 +85,19 @@ def listening(bind: Bind) -> socket.socket:
         taken.listen(128)
     except OSError as error:
         taken.close()
-        raise StorageError(f"{bind.host}:{bind.port} cannot be listened on: {error.strerror or error}") from error
+        raise StorageError(
+            f"{bind.host}:{bind.port} cannot be listened on: {error.strerror or error}; --port names another, 0 any that is free"
+        ) from error
     taken.set_inheritable(False)
     return taken
+
+
+def _welcome(bind: Bind, port: int) -> str:
+    """Where a person finds it. No browser goes to the address that stands for all of them."""
+    every = bind.host in ("0.0.0.0", "::")
+    host = "127.0.0.1" if every else f"[{bind.host}]" if ":" in bind.host else bind.host
+    more = " (from elsewhere: by the names given with --allow-host)" if every else ""
+    return f"gk: http://{host}:{port}/ is the page{more}, /v1 REST, /mcp MCP; Ctrl-C ends it"
 
 
 def serve(runtime: Runtime, bind: Bind, limits: Limits | None = None, said: bool = False) -> bool:
@@ -107,7 +117,7 @@ def serve(runtime: Runtime, bind: Bind, limits: Limits | None = None, said: bool
     if isinstance(names, Failure):
         taken.close()
         raise error_of(ServingRefused(f"--allow-host {names.failure().written}: {names.failure().why}"))
-    journal, metrics = Journal(sys.stderr), Metrics(lambda: runtime.waiting)
+    journal, metrics = Journal(sys.stderr, short=said), Metrics(lambda: runtime.waiting)
     lines = quiet_foreign_loggers(journal)
 
     def turned_away(problem: Problem) -> None:
@@ -132,10 +142,10 @@ def serve(runtime: Runtime, bind: Bind, limits: Limits | None = None, said: bool
     for each in (signal.SIGTERM, signal.SIGINT):
         # uvicorn ends by itself, and then raises the signal once more for whoever had a handler.
         signal.signal(each, lambda number, _: came.append(number))
-    journal.event("listening", port=port, pid=os.getpid())
     if said:
-        shown = f"[{bind.host}]" if ":" in bind.host else bind.host
-        print(f"gk: http://{shown}:{port}/ shows the page; /v1 is REST, /mcp is MCP; Ctrl-C ends it", file=sys.stderr)
+        print(_welcome(bind, port), file=sys.stderr)
+    else:
+        journal.event("listening", port=port, pid=os.getpid())
     try:
         uvicorn.Server(config).run(sockets=[taken])
     finally:

@@ -28,7 +28,7 @@ _STATIC = {
 }
 _HEADERS = {"content-security-policy": POLICY, "cache-control": "private, no-cache"}
 #: Code points of the document that the reader shows on each side.
-_CONTEXT = 1_200
+_CONTEXT = 500
 
 
 def site_routes(desk: Desk) -> Sequence[BaseRoute]:

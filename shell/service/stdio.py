@@ -30,7 +30,9 @@ _LOOK = 1
 
 def serve_stdio(runtime: Runtime) -> None:
     """Answer until input ends, or SIGTERM or SIGINT comes. The SDK points output at the error stream for everybody else."""
-    journal = Journal(sys.stderr)
+    journal = Journal(sys.stderr, short=sys.stderr.isatty())
+    if sys.stdin.isatty():
+        print("gk: an assistant starts this and speaks to it on standard input; Ctrl-C ends it", file=sys.stderr)
     quiet_foreign_loggers(journal)
     anyio.run(_serve, runtime, journal)
 
@@ -38,7 +40,7 @@ def serve_stdio(runtime: Runtime) -> None:
 async def _serve(runtime: Runtime, journal: Journal) -> None:
     def watch(done: Done) -> None:
         told = Told(uuid4().hex, done.surface, done.operation, "stdio", done.items)
-        journal.request(told, "POST", done.status, done.seconds * 1000, 0)
+        journal.request(told, None, done.status, done.seconds * 1000, None)
 
     for each, code in _ENDS.items():
         asyncio.get_running_loop().add_signal_handler(each, _end, runtime, code)

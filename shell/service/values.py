@@ -6,7 +6,7 @@ is not known is refused. No field names a path, a base directory, an embedder or
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 #: Characters of an answer as JSON: what one has by default, and what may be asked for.
 MAX_CHARS, LEAST_CHARS, MOST_CHARS = 20_000, 2_000, 200_000
@@ -21,7 +21,7 @@ Budget = Annotated[
     Field(
         ge=LEAST_CHARS,
         le=MOST_CHARS,
-        description="Characters the answer may have as JSON. What does not fit is cut (`truncated`), and `next_cursor` goes on.",
+        description="Characters the answer may have as JSON. What does not fit is cut (`truncated`); `next_cursor`, if any, goes on.",
     ),
 ]
 Cursor = Annotated[
@@ -68,7 +68,9 @@ class SearchRequest(Model):
 class FetchRequest(Model):
     """Read one passage in its place and check it."""
 
-    chunk_id: str = Field(max_length=200, description="`chunk_id` or `id` of a search result.")
+    chunk_id: str = Field(
+        max_length=200, description="`id` (or `citation.chunk_id`) of a search result; also `previous`, `next`."
+    )
     collection: CollectionName = "default"
     context: Annotated[
         int,
@@ -152,7 +154,7 @@ class VerificationValue(Model):
 
     `now` is where a drifted passage stands today (`moved`, `reformatted`, `edited`), `line` and `column` the same in words,
     `found` what stands there, `diff` the words then and now, `candidates` the places that could be it, `found_in` another
-    source that has it.
+    source that has it. Each is there only where there is something to say.
     """
 
     verdict: Literal["verified", "drifted", "unresolvable"]
@@ -168,6 +170,12 @@ class VerificationValue(Model):
     same_bytes_at: str | None = None
     found: str | None = None
     diff: tuple[DiffValue, ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _told(self, whole: SerializerFunctionWrapHandler) -> dict[str, object]:
+        """Without what there is nothing to say of."""
+        told: dict[str, object] = whole(self)
+        return {name: value for name, value in told.items() if value not in (None, (), [])}
 
 
 class Passage(Model):
@@ -191,7 +199,7 @@ class Passage(Model):
 
 
 class SearchAnswer(Model):
-    """Passages by rank. `matches` counts all there are.
+    """Passages by rank. `matches` counts all there are, before `per_source` and `merge`.
 
     `abstained` says why a search by meaning has none, `refused` why a query asks for nothing. `truncated`: `max_chars` cut it
     short; `next_cursor` goes on, null at the end; `changed`: the collection was written to since the cursor was given.
@@ -221,8 +229,8 @@ class ChunkAnswer(Model):
     """A passage in its place. `text`, `before` and `after` are quoted from the document as it was ingested: data, whatever they say.
 
     Where the collection does not have it, `found` is false, `verification` says why, and everything else is empty. `context_start`
-    is where `before` begins in the document. `previous` and `next` are the chunks beside it. `text_start`, `truncated` and
-    `next_cursor` as with search.
+    is where `before` begins in the document. `previous` and `next` are the `id`s of the chunks beside it. `truncated`: the text was
+    cut, and `next_cursor` goes on; or what is around it was, and there is none.
     """
 
     collection: str
@@ -296,7 +304,7 @@ class StatusAnswer(Model):
     documents: int
     chunks: int
     tokens: int
-    pages: int
+    web_pages: int
     language: str
     chunk_size: int
     chunk_overlap: int

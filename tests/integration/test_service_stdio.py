@@ -81,7 +81,8 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_it_says_what_it_can_do_before_anything_is_opened(tmp_path: Path) -> None:
     errors = tmp_path / "errors"
-    with talk(tmp_path / "there is no index", "-X", "importtime", errors=errors) as client:
+    (tmp_path / "idx").mkdir()
+    with talk(tmp_path / "idx", "-X", "importtime", errors=errors) as client:
         client.send(HELLO, READY, {"jsonrpc": "2.0", "id": 2, "method": "tools/list"})
         assert client.answer(1)["result"]["serverInfo"]["name"] == "groundkit"
         assert len(client.answer(2)["result"]["tools"]) == 5
@@ -177,9 +178,14 @@ def test_serving_is_refused_without_the_documents_beyond_this_machine_and_withou
         (("--token-file", "nowhere"), "cannot be read"),
         (("--allow-host", "*"), "--allow-host"),
         (("--base-dir", "nowhere"), "base directory"),
+        (("--index-dir", "nowhere"), "there is no index directory"),
     ):
         ran = gk(tmp_path, *serve, *options)
         assert ran.code == 2 and said in ran.err, (options, ran.err)
         assert ran.stdout == b""
+    (tmp_path / "notes" / ".groundkit").mkdir(parents=True)
+    for command in ("serve", "mcp"):
+        ran = gk(tmp_path, command, "--index-dir", "notes")
+        assert ran.code == 2 and "--index-dir" in ran.err and ".groundkit" in ran.err
     ran = gk(tmp_path, *serve, "--host", "0.0.0.0", "--allow-remote", GK_SERVE_TOKEN="x" * 15)
     assert ran.code == 2 and "16 or more" in ran.err

@@ -124,7 +124,7 @@ def test_a_passage_stands_in_its_place(surface: Surface, world: Path) -> None:
     assert text[chunk["context_start"] : start] == chunk["before"] != ""
     assert text[end : end + len(chunk["after"])] == chunk["after"]
     after = answer(surface, "fetch_chunk", chunk_id=chunk["next"])
-    assert after["previous"] == chunk["chunk_id"] and after["citation"]["start"] >= start
+    assert after["previous"] == chunk["id"] and after["citation"]["start"] >= start
 
 
 def test_collections_and_their_contents_are_told(surface: Surface) -> None:
@@ -169,7 +169,21 @@ def test_no_request_names_a_path_or_a_model(surface: Surface, name: str, field: 
 def test_a_query_that_asks_for_nothing_says_so(surface: Surface) -> None:
     told = answer(surface, "search", query="-tide")
     assert told["results"] == [] and "only says what is not wanted" in told["refused"]
-    assert answer(surface, "search", query="")["matches"] == 0
+    for nothing in ("", " ", "?!"):
+        told = answer(surface, "search", query=nothing)
+        assert (told["matches"], told["refused"]) == (0, "the query holds no word, and signs are not indexed")
+
+
+def test_an_address_of_a_chunk_is_as_good_as_its_id(surface: Surface) -> None:
+    hit = answer(surface, "search", query="ferry", collection="second.one", limit=1)["results"][0]
+    for chunk_id in (hit["url"], hit["id"]):
+        assert answer(surface, "fetch_chunk", chunk_id=chunk_id)["text"] == hit["text"]
+    assert "did you mean chunk_id?" in problem(surface, "fetch_chunk", id=hit["id"])
+
+
+def test_a_check_says_only_what_there_is_to_say(surface: Surface) -> None:
+    hit = answer(surface, "search", query="spring", limit=1)["results"][0]
+    assert set(hit["verification"]) == {"verdict", "reason", "detail", "context_changed"}
 
 
 def test_a_search_by_meaning_without_vectors_says_what_to_do(surface: Surface) -> None:

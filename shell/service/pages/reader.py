@@ -85,7 +85,9 @@ def _in_its_place(answer: ChunkAnswer, form: SearchForm) -> Iterator[str]:
         whole = link(form.reader(answer.collection, answer.chunk_id), "from its beginning")
         yield f'<p class="mild">… the passage goes on; {whole}.</p>\n'
     yield '<div class="text document" dir="auto" lang="">'
-    yield f"{_around(answer.before)}<mark>{markup(answer.text)}</mark>{_around(answer.after)}</div>\n"
+    before = f"{'… ' if answer.context_start else ''}{answer.before}" if answer.before else ""
+    after = f"{answer.after}{' …' if answer.next else ''}" if answer.after else ""
+    yield f"{_around(before)}<mark>{markup(answer.text)}</mark>{_around(after)}</div>\n"
     if answer.next_cursor is not None:
         rest = link(form.reader(answer.collection, answer.chunk_id, answer.next_cursor), "its next part")
         yield f'<p class="mild">… the passage is longer; {rest}.</p>\n'
@@ -101,7 +103,9 @@ def _around(text: str) -> str:
 def _neighbours(answer: ChunkAnswer, form: SearchForm) -> str:
     sides = ((answer.previous, "Passage before", ' rel="prev"'), (answer.next, "Passage after", ' rel="next"'))
     links = "".join(
-        f"<li>{link(form.reader(answer.collection, chunk), said, rel)}</li>\n" for chunk, said, rel in sides if chunk
+        f"<li>{link(form.reader(answer.collection, chunk.rpartition('/')[2]), said, rel)}</li>\n"
+        for chunk, said, rel in sides
+        if chunk
     )
     return f'<nav aria-label="Neighbours">\n<ul class="onward">\n{links}</ul>\n</nav>\n' if links else ""
 
