@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import environment
 from integration.support import put
-from service_support import McpSurface, PythonSurface, RestSurface, Surface, over_http, over_stdio, served
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters
+from service_support import McpSurface, PythonSurface, RestSurface, Served, Surface, over_http, over_stdio, served
 
 import groundkit
 from groundkit.service.operations import OPERATIONS
@@ -43,10 +49,16 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def surfaces(world: Path) -> Iterator[dict[str, Surface]]:
+def server(world: Path) -> Iterator[Served]:
+    with served(world) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def surfaces(world: Path, server: Served) -> Iterator[dict[str, Surface]]:
     python = PythonSurface(world)
-    with served(world) as server:
-        stdio, http = over_stdio(world), over_http(server)
+    with open(os.devnull, "w") as errors:
+        stdio, http = over_stdio(world, errors=errors), over_http(server)
         yield {
             "python": python,
             "rest": RestSurface(server),
@@ -322,3 +334,20 @@ def test_an_unknown_tool_or_resource_is_an_error_of_the_protocol(client: McpSurf
     for address in ("groundkit://default/" + "0" * 32, "file:///etc/passwd", "groundkit://nope/00"):
         with pytest.raises(MCPError):
             client.run(client.session.read_resource(address))
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+def test_clients_of_every_protocol_version_are_answered_alike(
+    surfaces: dict[str, Surface], server: Served, world: Path, transport: str, mode: str
+) -> None:
+    command = ["-m", "groundkit", "mcp", "--index-dir", str(world)]
+    process = StdioServerParameters(command=sys.executable, args=command, env=environment())
+    target = process if transport == "stdio" else f"http://127.0.0.1:{server.port}/mcp"
+
+    async def asked() -> list[Any]:
+        async with Client(target, mode=mode) as client:
+            return [(await client.call_tool(name, arguments)).structured_content for name, arguments in QUESTIONS[:9]]
+
+    expected = [surfaces["python"].ask(name, arguments).data for name, arguments in QUESTIONS[:9]]
+    assert asyncio.run(asked()) == expected
