@@ -1,9 +1,6 @@
-"""What every operation gives back beside its answer, and how it keeps to one state of the collection."""
+"""What every operation gives back beside its answer, and where it goes on."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
 
 from attrs import frozen
 
@@ -12,18 +9,10 @@ from groundkit.core.result import Failure
 from groundkit.service.problems import ProblemError, bad_request
 from groundkit.service.values import Model
 
-if TYPE_CHECKING:
-    from groundkit.collection import Collection
-
-T = TypeVar("T")
-
-#: Looks at a collection that is being written to, until one sees a single state from end to end.
-_LOOKS = 4
-
 
 @frozen
 class Answered:
-    """An answer, and the same as JSON; the state of the collection that it speaks of, "" where it is of none or of several; how
+    """An answer, and the same as JSON; the state of the collection that it speaks of, "" where it is of none; how
     many items it has.
 
     `checked`: it also says what sources say now, which no state of the collection tells. `found` is false where an identifier is
@@ -36,26 +25,6 @@ class Answered:
     items: int = 0
     checked: bool = False
     found: bool = True
-
-
-@frozen
-class Steady:
-    """What a look at a collection found, and the state it was in before and behind it; "" if it never held still."""
-
-    revision: str
-    latest: str
-
-
-def steadily(collection: Collection, look: Callable[[], T]) -> tuple[T, Steady]:
-    """A look within one state of the collection, if there is one to be had."""
-    before = collection.revision
-    found = look()
-    for _ in range(_LOOKS):
-        after = collection.revision
-        if before == after:
-            return found, Steady(after, after)
-        before, found = after, look()
-    return found, Steady("", before)
 
 
 def begun(cursor: str | None, asked: str) -> Cursor | None:

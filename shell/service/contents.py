@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from groundkit.core.cursors import Cursor, digest
 from groundkit.core.fitting import brief, plain
-from groundkit.errors import GroundkitError
-from groundkit.service.answered import Answered, begun, marked, steadily
+from groundkit.service.answered import Answered, begun, marked
 from groundkit.service.answers import as_many_as_fit, size_of, to_json
-from groundkit.service.problems import ProblemError, of_error
+from groundkit.service.problems import ProblemError, worked
 from groundkit.service.values import (
     CollectionsAnswer,
     CollectionsRequest,
@@ -50,11 +49,9 @@ def list_collections(runtime: Runtime, request: CollectionsRequest) -> Answered:
 
 def _collection(runtime: Runtime, name: str) -> CollectionValue:
     try:
-        return CollectionValue(name=name, chunks=runtime.collection(name).chunk_count, problem=None)
+        return CollectionValue(name=name, chunks=worked(lambda: runtime.collection(name).chunk_count), problem=None)
     except ProblemError as error:
         return CollectionValue(name=name, chunks=None, problem=brief(plain(str(error.problem)), _SENTENCE))
-    except GroundkitError as error:
-        return CollectionValue(name=name, chunks=None, problem=brief(plain(str(of_error(error))), _SENTENCE))
 
 
 def index_status(runtime: Runtime, request: StatusRequest) -> Answered:
@@ -62,8 +59,10 @@ def index_status(runtime: Runtime, request: StatusRequest) -> Answered:
     collection = runtime.collection(request.collection)
     asked = digest(("status", request.collection))
     cursor = begun(request.cursor, asked)
-    status, state = steadily(collection, collection.status)
-    here = Cursor(asked, marked(state.latest), 0 if cursor is None else cursor.item)
+    # Read before the rest: what is written in between is a change to whoever goes on.
+    revision = collection.revision
+    status = collection.status()
+    here = Cursor(asked, marked(revision), 0 if cursor is None else cursor.item)
     notes = _notes(status)
     rest = notes[here.item :]
     empty = _status(status, notes).model_copy(
@@ -80,7 +79,7 @@ def index_status(runtime: Runtime, request: StatusRequest) -> Answered:
         }
     )
     # Which extractors are at work, and what failed when last tried, no state of the collection tells.
-    return Answered(value, to_json(value), state.revision, taken, checked=True)
+    return Answered(value, to_json(value), revision, taken, checked=True)
 
 
 def _status(status: IndexStatus, notes: list[NoteValue]) -> StatusAnswer:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from attrs import frozen
 
-from groundkit.service.operations import OPERATIONS, Operation, carried_out, taken, worked
-from groundkit.service.problems import Problem, ProblemError, our_bug, out_of_time
+from groundkit.service.operations import OPERATIONS, Operation, carried_out, taken
+from groundkit.service.problems import Problem, ProblemError, our_bug, out_of_time, worked
 from groundkit.service.tracing import span
 
 if TYPE_CHECKING:

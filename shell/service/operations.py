@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from attrs import frozen
 from pydantic import ValidationError
 
-from groundkit.errors import GroundkitError
 from groundkit.service.chunks import fetch_chunk
 from groundkit.service.contents import index_status, list_collections
 from groundkit.service.finding import search
-from groundkit.service.problems import ProblemError, of_error, of_validation
+from groundkit.service.problems import ProblemError, of_validation, worked
 from groundkit.service.values import (
     ChunkAnswer,
     CollectionsAnswer,
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from groundkit.service.runtime import Runtime
 
 M = TypeVar("M", bound=Model)
-T = TypeVar("T")
 
 
 @frozen
@@ -110,11 +108,3 @@ def _validated(model: type[M], take: Callable[[], M]) -> M:
 def carried_out(runtime: Runtime, operation: Operation, request: Model) -> Answered:
     """The operation's answer. `ProblemError` is all that it raises on purpose."""
     return worked(lambda: operation.run(runtime, request))
-
-
-def worked(work: Callable[[], T]) -> T:
-    """What a piece of work on a collection gives; its failures as problems."""
-    try:
-        return work()
-    except GroundkitError as error:
-        raise ProblemError(of_error(error)) from error

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from attrs import frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from pydantic import BaseModel, ValidationError
+
+T = TypeVar("T")
 
 #: How alike a name has to be to be suggested.
 _ALIKE = 0.5
@@ -51,6 +53,16 @@ class ProblemError(Exception):
     def __init__(self, problem: Problem) -> None:
         super().__init__(str(problem))
         self.problem = problem
+
+
+def worked(work: Callable[[], T]) -> T:
+    """What a piece of work on a collection gives; its failures as problems."""
+    from groundkit.errors import GroundkitError
+
+    try:
+        return work()
+    except GroundkitError as error:
+        raise ProblemError(of_error(error)) from error
 
 
 def bad_request(detail: str, hint: str = "") -> Problem:

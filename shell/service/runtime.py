@@ -18,9 +18,9 @@ from attrs import frozen
 from groundkit import config
 from groundkit.config import UnknownCollection
 from groundkit.core.model import SourceClass
-from groundkit.errors import GroundkitError, error_of
+from groundkit.errors import error_of
 from groundkit.opened import PathLike
-from groundkit.service.problems import Problem, ProblemError, busy, closing, of_error
+from groundkit.service.problems import Problem, ProblemError, busy, closing, worked
 
 if TYPE_CHECKING:
     from groundkit.collection import Collection
@@ -145,10 +145,7 @@ class Runtime:
         """The collections there are now, sorted."""
         from groundkit.opening import list_collections
 
-        try:
-            return list_collections(self._directory)
-        except GroundkitError as error:
-            raise ProblemError(of_error(error)) from error
+        return worked(lambda: list_collections(self._directory))
 
     def collection(self, name: str) -> Collection:
         """A collection that exists, opened at its first use."""
@@ -180,15 +177,12 @@ class Runtime:
         return open_collection(self._directory, base=self._base, collection=name)
 
     def _open(self, name: str) -> Collection:
+        opened = worked(lambda: self._opener(name))
         try:
-            opened = self._opener(name)
-            try:
-                refused = self._refused(opened)
-            except BaseException:
-                opened.close()
-                raise
-        except GroundkitError as error:
-            raise ProblemError(of_error(error)) from error
+            refused = worked(lambda: self._refused(opened))
+        except BaseException:
+            opened.close()
+            raise
         if refused is not None:
             opened.close()
             raise ProblemError(refused)
